@@ -1,0 +1,94 @@
+#!/usr/bin/python3
+# SPDX-License-Identifier: Apache-2.0
+"""Counts test cases from Bazel's build events and the tests' logs: N passed, N failed, N skipped.
+
+usage: count_tests.py EVENTS.json
+
+A target whose log (test.xml) lists its cases counts by case, so a case that skips itself counts as
+skipped; a target without such a list counts as one. A target that could not be built, timed out or
+broke off counts as one failure. Exit code: 1 if anything failed or nothing ran, 0 otherwise.
+"""
+
+import json
+import os
+import re
+import sys
+import urllib.parse
+import xml.etree.ElementTree as ElementTree
+
+
+def cases_of(log):
+    """(passed, failed, skipped) of a test.xml, or None where it lists no cases."""
+    try:
+        root = ElementTree.parse(log).getroot()
+    except (OSError, ElementTree.ParseError):
+        return None
+    passed = failed = skipped = 0
+    for case in root.iter("testcase"):
+        if case.find("failure") is not None or case.find("error") is not None:
+            failed += 1
+        elif case.find("skipped") is not None or case.get("result") == "skipped":
+            skipped += 1
+        elif case.get("status") == "notrun":
+            continue
+        else:
+            passed += 1
+    # Bazel's own file for a program that wrote none has one case, named after the program.
+    return (passed, failed, skipped) if passed + failed + skipped else None
+
+
+def path_of(uri):
+    return urllib.parse.unquote(re.sub("^file://", "", uri))
+
+
+def main(events_path):
+    logs = {}  # (label, configuration) -> list of test.xml
+    verdicts = {}  # (label, configuration) -> status
+    skipped_targets = set()
+    tests = set()
+    with open(events_path, encoding="utf-8") as events:
+        for line in events:
+            if not line.strip():
+                continue
+            event = json.loads(line)
+            name = event.get("id", {})
+            if "targetConfigured" in name and event.get("configured", {}).get("testSize"):
+                tests.add(name["targetConfigured"]["label"])
+            elif "testResult" in name:
+                key = name["testResult"]["label"]
+                for output in event.get("testResult", {}).get("testActionOutput", []):
+                    if output.get("name") == "test.xml" and "uri" in output:
+                        logs.setdefault(key, []).append(path_of(output["uri"]))
+            elif "testSummary" in name:
+                verdicts[name["testSummary"]["label"]] = event["testSummary"]["overallStatus"]
+            elif "targetCompleted" in name and event.get("aborted", {}).get("reason") == "SKIPPED":
+                skipped_targets.add(name["targetCompleted"]["label"])
+
+    passed = failed = skipped = 0
+    for label in sorted(tests | set(verdicts)):
+        verdict = verdicts.get(label)
+        if label in skipped_targets:
+            skipped += 1
+            continue
+        if verdict is None or verdict == "NO_STATUS":
+            failed += 1
+            print("did not build or run: " + label)
+            continue
+        good = verdict in ("PASSED", "FLAKY")
+        counts = [count for count in map(cases_of, logs.get(label, [])) if count]
+        p, f, s = (sum(column) for column in zip(*counts)) if counts else (0, 0, 0)
+        if good and f:  # a flaky test's last attempt passed
+            p, f = p + f, 0
+        if not good and not f:
+            f = 1
+        if good and not (p or s):
+            p = 1
+        passed, failed, skipped = passed + p, failed + f, skipped + s
+    print(f"{passed} passed, {failed} failed, {skipped} skipped")
+    return 1 if failed or not passed else 0
+
+
+if __name__ == "__main__":
+    if len(sys.argv) != 2:
+        sys.exit(__doc__)
+    sys.exit(main(sys.argv[1]))
