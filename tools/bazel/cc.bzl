@@ -18,6 +18,8 @@ def assay_library(name, profile = "exact", copts = [], tags = [], **kwargs):
     native.cc_library(
         name = name,
         copts = PROFILES[profile] + copts,
+        # Static only: otherwise `bazel build //...` links a shared library of each one as well.
+        linkstatic = True,
         tags = tags + ["profile:" + profile],
         **kwargs
     )
