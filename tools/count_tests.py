@@ -6,7 +6,9 @@ usage: count_tests.py EVENTS.json
 
 A target whose log (test.xml) lists its cases counts by case, so a case that skips itself counts as
 skipped; a target without such a list counts as one. A target that could not be built, timed out or
-broke off counts as one failure. Exit code: 1 if anything failed or nothing ran, 0 otherwise.
+broke off counts as one failure, and so does a build that failed without naming a target (a BUILD
+file that does not parse takes its tests out of sight). Of a flaky test the last attempt counts.
+Exit code: 1 if anything failed or nothing ran, 0 otherwise.
 """
 
 import json
@@ -42,8 +44,9 @@ def path_of(uri):
 
 
 def main(events_path):
-    logs = {}  # (label, configuration) -> list of test.xml
-    verdicts = {}  # (label, configuration) -> status
+    logs = {}  # label -> {(run, shard): (attempt, test.xml)}
+    verdicts = {}  # label -> status
+    build_failed = False
     skipped_targets = set()
     tests = set()
     with open(events_path, encoding="utf-8") as events:
@@ -55,14 +58,20 @@ def main(events_path):
             if "targetConfigured" in name and event.get("configured", {}).get("testSize"):
                 tests.add(name["targetConfigured"]["label"])
             elif "testResult" in name:
-                key = name["testResult"]["label"]
+                result = name["testResult"]
                 for output in event.get("testResult", {}).get("testActionOutput", []):
                     if output.get("name") == "test.xml" and "uri" in output:
-                        logs.setdefault(key, []).append(path_of(output["uri"]))
+                        found = (result.get("attempt", 1), path_of(output["uri"]))
+                        runs = logs.setdefault(result["label"], {})
+                        key = (result.get("run", 1), result.get("shard", 1))
+                        runs[key] = max(found, runs.get(key, found))
             elif "testSummary" in name:
                 verdicts[name["testSummary"]["label"]] = event["testSummary"]["overallStatus"]
             elif "targetCompleted" in name and event.get("aborted", {}).get("reason") == "SKIPPED":
                 skipped_targets.add(name["targetCompleted"]["label"])
+            elif "buildFinished" in name:
+                # BUILD_FAILURE, as against TESTS_FAILED: some target or package was not built.
+                build_failed = event.get("finished", {}).get("exitCode", {}).get("name") == "BUILD_FAILURE"
 
     passed = failed = skipped = 0
     for label in sorted(tests | set(verdicts)):
@@ -75,15 +84,16 @@ def main(events_path):
             print("did not build or run: " + label)
             continue
         good = verdict in ("PASSED", "FLAKY")
-        counts = [count for count in map(cases_of, logs.get(label, [])) if count]
+        counts = [count for _, log in logs.get(label, {}).values() if (count := cases_of(log))]
         p, f, s = (sum(column) for column in zip(*counts)) if counts else (0, 0, 0)
-        if good and f:  # a flaky test's last attempt passed
-            p, f = p + f, 0
         if not good and not f:
             f = 1
         if good and not (p or s):
             p = 1
         passed, failed, skipped = passed + p, failed + f, skipped + s
+    if build_failed and not failed:
+        failed = 1
+        print("the build failed: see Bazel's errors above")
     print(f"{passed} passed, {failed} failed, {skipped} skipped")
     return 1 if failed or not passed else 0
 
