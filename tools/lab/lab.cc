@@ -577,6 +577,7 @@ absl::Status Measurements::Compare(MeasureContext& context, std::string_view gro
 std::vector<const Lab*> AllLabs() {
   std::vector<const Lab*> labs;
   for (const Lab& lab : Registry()) labs.push_back(&lab);
+  // total order: no two labs share a slug
   std::sort(labs.begin(), labs.end(), [](const Lab* a, const Lab* b) { return a->slug < b->slug; });
   return labs;
 }
