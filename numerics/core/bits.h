@@ -5,9 +5,7 @@
 #ifndef NUMERICS_CORE_BITS_H_
 #define NUMERICS_CORE_BITS_H_
 
-#include <bit>
 #include <cstdint>
-#include <cstring>
 #include <limits>
 
 namespace assay {
@@ -15,13 +13,13 @@ namespace assay {
 static_assert(std::numeric_limits<float>::is_iec559 && sizeof(float) == 4);
 static_assert(std::numeric_limits<double>::is_iec559 && sizeof(double) == 8);
 
-// The IEEE 754 encoding of x, NaN payloads as they are.
-constexpr uint32_t FloatBits(float x) { return std::bit_cast<uint32_t>(x); }
-constexpr uint64_t FloatBits(double x) { return std::bit_cast<uint64_t>(x); }
+// The IEEE 754 encoding of x, NaN payloads as they are. (Emscripten 3.1.6 has no std::bit_cast.)
+constexpr uint32_t FloatBits(float x) { return __builtin_bit_cast(uint32_t, x); }
+constexpr uint64_t FloatBits(double x) { return __builtin_bit_cast(uint64_t, x); }
 
 // The number with the given encoding.
-constexpr float FloatFromBits(uint32_t bits) { return std::bit_cast<float>(bits); }
-constexpr double DoubleFromBits(uint64_t bits) { return std::bit_cast<double>(bits); }
+constexpr float FloatFromBits(uint32_t bits) { return __builtin_bit_cast(float, bits); }
+constexpr double DoubleFromBits(uint64_t bits) { return __builtin_bit_cast(double, bits); }
 
 // As FloatBits, but every NaN becomes the one quiet NaN 0x7fc00000 or 0x7ff8000000000000: sign and
 // payload of a computed NaN differ between machines, so they must not enter a hash.

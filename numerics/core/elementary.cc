@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "numerics/core/elementary.h"
 
+#include <bit>
 #include <cmath>
 #include <cstdint>
 #include <limits>
@@ -217,6 +218,16 @@ double SinOfQuadrant(const Pair& angle, int quadrant) {
   return (quadrant & 2) != 0 ? -value : value;
 }
 
+// Both at once, without branches: quadrants are hard to predict.
+void SinCosOfQuadrant(const Pair& angle, int quadrant, double* sine, double* cosine) {
+  const double s = SinKernel64(kLane, angle.high, angle.low);
+  const double c = CosKernel64(kLane, angle.high, angle.low);
+  const double a = (quadrant & 1) != 0 ? c : s;
+  const double b = (quadrant & 1) != 0 ? s : c;
+  *sine = (quadrant & 2) != 0 ? -a : a;
+  *cosine = ((quadrant + 1) & 2) != 0 ? -b : b;
+}
+
 float SinOfQuadrant32(double angle, int quadrant) {
   const double value = (quadrant & 1) != 0 ? CosKernel32(kLane, angle) : SinKernel32(kLane, angle);
   return static_cast<float>((quadrant & 2) != 0 ? -value : value);
@@ -411,8 +422,8 @@ void SinCosPi(double x, double* sine, double* cosine) {
   const HalfTurns r = ReduceHalfTurns(magnitude);
   const Pair product = TwoProduct(r.rest, kPi);
   const Pair angle = FastTwoSum(product.high, product.low + r.rest * kPiLow);
-  const double s = SinOfQuadrant(angle, r.quadrant);
-  const double c = SinOfQuadrant(angle, r.quadrant + 1);
+  double s, c;
+  SinCosOfQuadrant(angle, r.quadrant, &s, &c);
   *sine = s == 0.0 ? WithSignOf(0.0, x) : (x < 0.0 ? -s : s);
   *cosine = c == 0.0 ? 0.0 : c;
 }
