@@ -65,7 +65,9 @@ TEST(GzipWriterTest, EveryTruncationAndDamageIsNoticed) {
     std::vector<uint8_t> damaged = bytes;
     damaged[i] ^= static_cast<uint8_t>(1 << (i % 8));
     const auto read = Gunzip(damaged, 100000);
-    if (read.ok()) ASSERT_EQ(*read, Sample(20000, 5)) << i;
+    if (read.ok()) {
+      ASSERT_EQ(*read, Sample(20000, 5)) << i;
+    }
   }
 }
 
