@@ -7,6 +7,8 @@
 #include <limits>
 #include <vector>
 
+#include "numerics/core/bits.h"
+
 namespace assay::lab {
 namespace {
 
@@ -376,7 +378,7 @@ std::optional<uint64_t> ParseBits(std::string_view text, int precision, int expo
 }  // namespace
 
 std::string FormatDouble(double value) {
-  const uint64_t bits = std::bit_cast<uint64_t>(value);
+  const uint64_t bits = FloatBits(value);
   const bool negative = (bits >> 63) != 0;
   const uint64_t magnitude = bits & ~(uint64_t{1} << 63);
   constexpr uint64_t kInfinity = uint64_t{0x7ff} << 52;
@@ -386,7 +388,7 @@ std::string FormatDouble(double value) {
 }
 
 std::string FormatFloat(float value) {
-  const uint32_t bits = std::bit_cast<uint32_t>(value);
+  const uint32_t bits = FloatBits(value);
   const bool negative = (bits >> 31) != 0;
   const uint32_t magnitude = bits & 0x7fffffffu;
   constexpr uint32_t kInfinity = 0x7f800000u;
@@ -396,7 +398,7 @@ std::string FormatFloat(float value) {
 }
 
 std::string FormatSignificant(double value, int digits) {
-  const uint64_t bits = std::bit_cast<uint64_t>(value);
+  const uint64_t bits = FloatBits(value);
   const bool negative = (bits >> 63) != 0;
   const uint64_t magnitude = bits & ~(uint64_t{1} << 63);
   constexpr uint64_t kInfinity = uint64_t{0x7ff} << 52;
@@ -410,13 +412,13 @@ std::string FormatSignificant(double value, int digits) {
 std::optional<double> ParseDouble(std::string_view text) {
   const std::optional<uint64_t> bits = ParseBits(text, 53, 11);
   if (!bits) return std::nullopt;
-  return std::bit_cast<double>(*bits);
+  return DoubleFromBits(*bits);
 }
 
 std::optional<float> ParseFloat(std::string_view text) {
   const std::optional<uint64_t> bits = ParseBits(text, 24, 8);
   if (!bits) return std::nullopt;
-  return std::bit_cast<float>(static_cast<uint32_t>(*bits));
+  return FloatFromBits(static_cast<uint32_t>(*bits));
 }
 
 std::string FormatUint(uint64_t value) {
@@ -462,11 +464,9 @@ std::string FormatHex(uint64_t value, int digits) {
 }
 
 uint64_t CanonicalBits(double value) {
-  return value != value ? uint64_t{0x7ff8} << 48 : std::bit_cast<uint64_t>(value);
+  return value != value ? uint64_t{0x7ff8} << 48 : FloatBits(value);
 }
 
-uint32_t CanonicalBits(float value) {
-  return value != value ? 0x7fc00000u : std::bit_cast<uint32_t>(value);
-}
+uint32_t CanonicalBits(float value) { return value != value ? 0x7fc00000u : FloatBits(value); }
 
 }  // namespace assay::lab
