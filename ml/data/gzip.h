@@ -3,8 +3,8 @@
 // Reading gzip in memory, natively and in WebAssembly. Only the reading side is here: data travels
 // compressed and is compressed once, when it is packed (gzip_writer.h, by zlib).
 
-#ifndef ML_DATA_GZIP_H_
-#define ML_DATA_GZIP_H_
+#ifndef ASSAY_ML_DATA_GZIP_H_
+#define ASSAY_ML_DATA_GZIP_H_
 
 #include <cstdint>
 #include <span>
@@ -24,4 +24,4 @@ absl::StatusOr<std::vector<uint8_t>> Gunzip(std::span<const uint8_t> bytes, int6
 
 }  // namespace assay::data
 
-#endif  // ML_DATA_GZIP_H_
+#endif  // ASSAY_ML_DATA_GZIP_H_

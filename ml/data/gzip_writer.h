@@ -2,8 +2,8 @@
 //
 // Writing gzip, by zlib. Native only: for tools that pack data.
 
-#ifndef ML_DATA_GZIP_WRITER_H_
-#define ML_DATA_GZIP_WRITER_H_
+#ifndef ASSAY_ML_DATA_GZIP_WRITER_H_
+#define ASSAY_ML_DATA_GZIP_WRITER_H_
 
 #include <cstdint>
 #include <span>
@@ -17,4 +17,4 @@ std::vector<uint8_t> Gzip(std::span<const uint8_t> bytes);
 
 }  // namespace assay::data
 
-#endif  // ML_DATA_GZIP_WRITER_H_
+#endif  // ASSAY_ML_DATA_GZIP_WRITER_H_

@@ -2,8 +2,8 @@
 //
 // IDX, the format of MNIST and Fashion-MNIST: a four-byte magic, big-endian extents, then bytes.
 
-#ifndef ML_DATA_IDX_H_
-#define ML_DATA_IDX_H_
+#ifndef ASSAY_ML_DATA_IDX_H_
+#define ASSAY_ML_DATA_IDX_H_
 
 #include <cstdint>
 #include <span>
@@ -38,4 +38,4 @@ std::vector<uint8_t> WriteIdxLabels(std::span<const uint8_t> labels);
 
 }  // namespace assay::data
 
-#endif  // ML_DATA_IDX_H_
+#endif  // ASSAY_ML_DATA_IDX_H_

@@ -2,8 +2,8 @@
 //
 // k-nearest-neighbour classification: the neighbours vote.
 
-#ifndef SEARCH_INDEX_CLASSIFY_H_
-#define SEARCH_INDEX_CLASSIFY_H_
+#ifndef ASSAY_SEARCH_INDEX_CLASSIFY_H_
+#define ASSAY_SEARCH_INDEX_CLASSIFY_H_
 
 #include <cstdint>
 #include <span>
@@ -40,4 +40,4 @@ absl::StatusOr<std::vector<Vote>> ClassifyMajority(const SearchResult& result,
 
 }  // namespace assay::index
 
-#endif  // SEARCH_INDEX_CLASSIFY_H_
+#endif  // ASSAY_SEARCH_INDEX_CLASSIFY_H_

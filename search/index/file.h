@@ -18,8 +18,8 @@
 //   end 32  SHA-256 of everything before it
 // What can be computed from the rows is not stored.
 
-#ifndef SEARCH_INDEX_FILE_H_
-#define SEARCH_INDEX_FILE_H_
+#ifndef ASSAY_SEARCH_INDEX_FILE_H_
+#define ASSAY_SEARCH_INDEX_FILE_H_
 
 #include <cstdint>
 #include <span>
@@ -55,4 +55,4 @@ absl::StatusOr<FlatIndex<T>> Load(const std::string& path);
 
 }  // namespace assay::index
 
-#endif  // SEARCH_INDEX_FILE_H_
+#endif  // ASSAY_SEARCH_INDEX_FILE_H_

@@ -15,8 +15,8 @@
 // Use it up to a few million rows, as the judge of approximate indexes at any size, or where the
 // answer must be the same tomorrow. It keeps no structure that would let it skip rows.
 
-#ifndef SEARCH_INDEX_INDEX_H_
-#define SEARCH_INDEX_INDEX_H_
+#ifndef ASSAY_SEARCH_INDEX_INDEX_H_
+#define ASSAY_SEARCH_INDEX_INDEX_H_
 
 #include <cstdint>
 #include <span>
@@ -131,4 +131,4 @@ extern template class FlatIndex<uint8_t>;
 
 }  // namespace assay::index
 
-#endif  // SEARCH_INDEX_INDEX_H_
+#endif  // ASSAY_SEARCH_INDEX_INDEX_H_

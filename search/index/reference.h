@@ -2,8 +2,8 @@
 //
 // The naive twin of every exact index: all distances, one full sort, nothing clever.
 
-#ifndef SEARCH_INDEX_REFERENCE_H_
-#define SEARCH_INDEX_REFERENCE_H_
+#ifndef ASSAY_SEARCH_INDEX_REFERENCE_H_
+#define ASSAY_SEARCH_INDEX_REFERENCE_H_
 
 #include <cstdint>
 
@@ -26,4 +26,4 @@ absl::StatusOr<SearchResult> SearchReference(MatrixView<const uint8_t> rows,
 
 }  // namespace assay::index
 
-#endif  // SEARCH_INDEX_REFERENCE_H_
+#endif  // ASSAY_SEARCH_INDEX_REFERENCE_H_

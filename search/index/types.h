@@ -3,8 +3,8 @@
 // Words shared by every index of this room: the metric, the order of results, what a search returns
 // and what a search cost.
 
-#ifndef SEARCH_INDEX_TYPES_H_
-#define SEARCH_INDEX_TYPES_H_
+#ifndef ASSAY_SEARCH_INDEX_TYPES_H_
+#define ASSAY_SEARCH_INDEX_TYPES_H_
 
 #include <cstdint>
 #include <span>
@@ -72,4 +72,4 @@ struct SearchResult {
 
 }  // namespace assay::index
 
-#endif  // SEARCH_INDEX_TYPES_H_
+#endif  // ASSAY_SEARCH_INDEX_TYPES_H_

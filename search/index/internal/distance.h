@@ -10,8 +10,8 @@
 //
 // For u8 the sums are integers and exact, so the order does not matter.
 
-#ifndef SEARCH_INDEX_INTERNAL_DISTANCE_H_
-#define SEARCH_INDEX_INTERNAL_DISTANCE_H_
+#ifndef ASSAY_SEARCH_INDEX_INTERNAL_DISTANCE_H_
+#define ASSAY_SEARCH_INDEX_INTERNAL_DISTANCE_H_
 
 #include <cstdint>
 
@@ -57,4 +57,4 @@ float InnerProductReference(const float* x, const float* y, int64_t n);
 
 }  // namespace assay::index::internal
 
-#endif  // SEARCH_INDEX_INTERNAL_DISTANCE_H_
+#endif  // ASSAY_SEARCH_INDEX_INTERNAL_DISTANCE_H_

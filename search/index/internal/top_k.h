@@ -2,8 +2,8 @@
 //
 // The k best of a stream of (key, id), smaller key first, smaller id first between equal keys.
 
-#ifndef SEARCH_INDEX_INTERNAL_TOP_K_H_
-#define SEARCH_INDEX_INTERNAL_TOP_K_H_
+#ifndef ASSAY_SEARCH_INDEX_INTERNAL_TOP_K_H_
+#define ASSAY_SEARCH_INDEX_INTERNAL_TOP_K_H_
 
 #include <cstdint>
 #include <limits>
@@ -120,4 +120,4 @@ class TopK {
 
 }  // namespace assay::index::internal
 
-#endif  // SEARCH_INDEX_INTERNAL_TOP_K_H_
+#endif  // ASSAY_SEARCH_INDEX_INTERNAL_TOP_K_H_
