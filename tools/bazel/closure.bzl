@@ -46,7 +46,8 @@ closure_aspect = aspect(
 
 def _lab_closure_impl(ctx):
     sources = ctx.attr.lab[ClosureInfo].sources
-    files = sorted(sources.to_list(), key = lambda file: file.short_path)
+    by_path = {file.short_path: file for file in sources.to_list()}
+    files = [by_path[path] for path in sorted(by_path)]
     manifest = ctx.actions.declare_file(ctx.label.name + ".list")
     ctx.actions.write(
         manifest,
