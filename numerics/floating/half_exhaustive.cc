@@ -7,6 +7,7 @@
 //   checked
 #include <cstdint>
 #include <cstdio>
+#include <initializer_list>
 
 #include "numerics/core/bits.h"
 #include "numerics/floating/half.h"

@@ -31,12 +31,37 @@ constexpr int64_t LaneCount() {
   return 256 / static_cast<int64_t>(sizeof(T));
 }
 
+// The widest register of the target, up to 64 bytes.
+template <class T>
+struct Register {
+  using Tag = hn::CappedTag<T, 64 / sizeof(T)>;
+  using V = hn::Vec<Tag>;
+  static int64_t Width() { return static_cast<int64_t>(hn::Lanes(Tag())); }
+  static V Load(const T* p) { return hn::LoadU(Tag(), p); }
+  static void Store(V v, T* p) { hn::StoreU(v, Tag(), p); }
+};
+
+#if HWY_TARGET == HWY_WASM
+// Highway 1.0.3 has no f64 arithmetic in wasm; the compiler's own vectors do.
+template <>
+struct Register<double> {
+  typedef double V __attribute__((vector_size(16)));
+  static int64_t Width() { return 2; }
+  static V Load(const double* p) {
+    V v;
+    __builtin_memcpy(&v, p, sizeof v);
+    return v;
+  }
+  static void Store(V v, double* p) { __builtin_memcpy(p, &v, sizeof v); }
+};
+#endif
+
 struct KahanStep {
   template <class V>
   static void Step(V x, V& s, V& c) {
-    const V y = hn::Sub(x, c);
-    const V t = hn::Add(s, y);
-    c = hn::Sub(hn::Sub(t, s), y);
+    const V y = x - c;
+    const V t = s + y;
+    c = (t - s) - y;
     s = t;
   }
 };
@@ -44,9 +69,9 @@ struct KahanStep {
 struct NeumaierStep {
   template <class V>
   static void Step(V x, V& s, V& c) {
-    const V t = hn::Add(s, x);
-    const V z = hn::Sub(t, s);
-    c = hn::Add(c, hn::Add(hn::Sub(s, hn::Sub(t, z)), hn::Sub(x, z)));
+    const V t = s + x;
+    const V z = t - s;
+    c = c + ((s - (t - z)) + (x - z));
     s = t;
   }
 };
@@ -54,47 +79,47 @@ struct NeumaierStep {
 struct DoubleDoubleStep {
   template <class V>
   static void Step(V x, V& s, V& c) {
-    const V t = hn::Add(s, x);
-    const V z = hn::Sub(t, s);
-    const V v = hn::Add(c, hn::Add(hn::Sub(s, hn::Sub(t, z)), hn::Sub(x, z)));
-    s = hn::Add(t, v);
-    c = hn::Sub(v, hn::Sub(s, t));
+    const V t = s + x;
+    const V z = t - s;
+    const V v = c + ((s - (t - z)) + (x - z));
+    s = t + v;
+    c = v - (s - t);
   }
 };
 
 template <class Method, class T>
 void CompensatedRows(const T* HWY_RESTRICT x, int64_t rows, T* HWY_RESTRICT s, T* HWY_RESTRICT c) {
-  const hn::CappedTag<T, 64 / sizeof(T)> d;
-  const int64_t width = static_cast<int64_t>(hn::Lanes(d));
+  using R = Register<T>;
+  const int64_t width = R::Width();
   constexpr int64_t kLanes = LaneCount<T>();
   for (int64_t begin = 0; begin < rows; begin += kRowsPerBlock) {
     const int64_t end = std::min(rows, begin + kRowsPerBlock);
     for (int64_t lane = 0; lane < kLanes; lane += 4 * width) {
       T* sp = s + lane;
       T* cp = c + lane;
-      auto s0 = hn::Load(d, sp);
-      auto s1 = hn::Load(d, sp + width);
-      auto s2 = hn::Load(d, sp + 2 * width);
-      auto s3 = hn::Load(d, sp + 3 * width);
-      auto c0 = hn::Load(d, cp);
-      auto c1 = hn::Load(d, cp + width);
-      auto c2 = hn::Load(d, cp + 2 * width);
-      auto c3 = hn::Load(d, cp + 3 * width);
+      auto s0 = R::Load(sp);
+      auto s1 = R::Load(sp + width);
+      auto s2 = R::Load(sp + 2 * width);
+      auto s3 = R::Load(sp + 3 * width);
+      auto c0 = R::Load(cp);
+      auto c1 = R::Load(cp + width);
+      auto c2 = R::Load(cp + 2 * width);
+      auto c3 = R::Load(cp + 3 * width);
       for (int64_t row = begin; row < end; ++row) {
         const T* p = x + row * kLanes + lane;
-        Method::Step(hn::LoadU(d, p), s0, c0);
-        Method::Step(hn::LoadU(d, p + width), s1, c1);
-        Method::Step(hn::LoadU(d, p + 2 * width), s2, c2);
-        Method::Step(hn::LoadU(d, p + 3 * width), s3, c3);
+        Method::Step(R::Load(p), s0, c0);
+        Method::Step(R::Load(p + width), s1, c1);
+        Method::Step(R::Load(p + 2 * width), s2, c2);
+        Method::Step(R::Load(p + 3 * width), s3, c3);
       }
-      hn::Store(s0, d, sp);
-      hn::Store(s1, d, sp + width);
-      hn::Store(s2, d, sp + 2 * width);
-      hn::Store(s3, d, sp + 3 * width);
-      hn::Store(c0, d, cp);
-      hn::Store(c1, d, cp + width);
-      hn::Store(c2, d, cp + 2 * width);
-      hn::Store(c3, d, cp + 3 * width);
+      R::Store(s0, sp);
+      R::Store(s1, sp + width);
+      R::Store(s2, sp + 2 * width);
+      R::Store(s3, sp + 3 * width);
+      R::Store(c0, cp);
+      R::Store(c1, cp + width);
+      R::Store(c2, cp + 2 * width);
+      R::Store(c3, cp + 3 * width);
     }
   }
 }
@@ -102,15 +127,15 @@ void CompensatedRows(const T* HWY_RESTRICT x, int64_t rows, T* HWY_RESTRICT s, T
 // out[lane] = the balanced tree over eight rows.
 template <class T>
 void PairwiseRows(const T* HWY_RESTRICT x, T* HWY_RESTRICT out) {
-  const hn::CappedTag<T, 64 / sizeof(T)> d;
-  const int64_t width = static_cast<int64_t>(hn::Lanes(d));
+  using R = Register<T>;
+  const int64_t width = R::Width();
   constexpr int64_t kLanes = LaneCount<T>();
   for (int64_t lane = 0; lane < kLanes; lane += width) {
     const T* p = x + lane;
-    const auto row = [&](int64_t r) HWY_ATTR { return hn::LoadU(d, p + r * kLanes); };
-    const auto a = hn::Add(hn::Add(row(0), row(1)), hn::Add(row(2), row(3)));
-    const auto b = hn::Add(hn::Add(row(4), row(5)), hn::Add(row(6), row(7)));
-    hn::Store(hn::Add(a, b), d, out + lane);
+    const auto row = [&](int64_t r) HWY_ATTR { return R::Load(p + r * kLanes); };
+    const auto a = (row(0) + row(1)) + (row(2) + row(3));
+    const auto b = (row(4) + row(5)) + (row(6) + row(7));
+    R::Store(a + b, out + lane);
   }
 }
 

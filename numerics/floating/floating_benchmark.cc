@@ -1,0 +1,136 @@
+// SPDX-License-Identifier: Apache-2.0
+// Every sum against the naive one and Eigen's, and softmax against a plain loop over std::exp, on
+// the same data in one process, with the triad bandwidth of the machine beside them.
+//
+//   bazel run -c opt //numerics/floating:floating_benchmark -- --benchmark_repetitions=9
+//     --benchmark_enable_random_interleaving=true --benchmark_report_aggregates_only=true
+//
+// items_per_second counts elements, bytes_per_second bytes read (triad: read and written). Sizes:
+// in the first-level cache, in the third-level cache, in memory.
+#include <benchmark/benchmark.h>
+
+#include <cmath>
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "Eigen/Core"
+#include "numerics/core/random.h"
+#include "numerics/floating/softmax.h"
+#include "numerics/floating/sum.h"
+
+namespace assay::floating {
+namespace {
+
+constexpr int64_t kInCache = 2048;
+constexpr int64_t kInMemory = int64_t{1} << 24;
+
+template <class T>
+const std::vector<T>& Numbers() {
+  static const std::vector<T>* const numbers = [] {
+    auto* x = new std::vector<T>(static_cast<size_t>(kInMemory));
+    Random random(1);
+    random.FillUniform(std::span<T>(*x));
+    return x;
+  }();
+  return *numbers;
+}
+
+template <class T>
+void BM_Sum(benchmark::State& state, SumMethod method) {
+  const std::span<const T> x(Numbers<T>().data(), static_cast<size_t>(state.range(0)));
+  const double exact = static_cast<double>(Sum(x, SumMethod::kExact));
+  const double bound = SumErrorBound<T>(method, state.range(0), exact, exact);
+  if (std::fabs(static_cast<double>(Sum(x, method)) - exact) > bound * 1.01 + exact * 1e-7) {
+    state.SkipWithError("the sum is wrong");
+    return;
+  }
+  for (auto _ : state) benchmark::DoNotOptimize(Sum(x, method));
+  state.SetItemsProcessed(state.iterations() * state.range(0));
+  state.SetBytesProcessed(state.iterations() * state.range(0) * static_cast<int64_t>(sizeof(T)));
+}
+
+template <class T>
+void BM_EigenSum(benchmark::State& state) {
+  const Eigen::Map<const Eigen::Array<T, Eigen::Dynamic, 1>> x(Numbers<T>().data(), state.range(0));
+  for (auto _ : state) benchmark::DoNotOptimize(x.sum());
+  state.SetItemsProcessed(state.iterations() * state.range(0));
+  state.SetBytesProcessed(state.iterations() * state.range(0) * static_cast<int64_t>(sizeof(T)));
+}
+
+void BM_Triad(benchmark::State& state) {
+  const size_t n = static_cast<size_t>(state.range(0));
+  std::vector<double> a(n, 1.0);
+  std::vector<double> b(n, 2.0);
+  std::vector<double> c(n, 3.0);
+  for (auto _ : state) {
+    double* out = a.data();
+    const double* x = b.data();
+    const double* y = c.data();
+    for (size_t i = 0; i < n; ++i) out[i] = x[i] + 3.0 * y[i];
+    benchmark::ClobberMemory();
+  }
+  state.SetBytesProcessed(state.iterations() * state.range(0) * 24);
+}
+
+constexpr int64_t kRows = 256;
+constexpr int64_t kColumns = 4096;
+
+void BM_Softmax(benchmark::State& state) {
+  const std::vector<float>& x = Numbers<float>();
+  std::vector<float> y(static_cast<size_t>(kRows * kColumns));
+  for (auto _ : state) {
+    for (int64_t r = 0; r < kRows; ++r) {
+      const size_t at = static_cast<size_t>(r * kColumns);
+      Softmax(std::span<const float>(x.data() + at, kColumns),
+              std::span<float>(y.data() + at, kColumns));
+    }
+    benchmark::ClobberMemory();
+  }
+  state.SetItemsProcessed(state.iterations() * kRows * kColumns);
+}
+
+void BM_SoftmaxStdExp(benchmark::State& state) {
+  const std::vector<float>& x = Numbers<float>();
+  std::vector<float> y(static_cast<size_t>(kRows * kColumns));
+  for (auto _ : state) {
+    for (int64_t r = 0; r < kRows; ++r) {
+      const float* in = x.data() + r * kColumns;
+      float* out = y.data() + r * kColumns;
+      float max = in[0];
+      for (int64_t i = 1; i < kColumns; ++i) max = in[i] > max ? in[i] : max;
+      float sum = 0;
+      for (int64_t i = 0; i < kColumns; ++i) {
+        out[i] = std::exp(in[i] - max);
+        sum += out[i];
+      }
+      for (int64_t i = 0; i < kColumns; ++i) out[i] /= sum;
+    }
+    benchmark::ClobberMemory();
+  }
+  state.SetItemsProcessed(state.iterations() * kRows * kColumns);
+}
+
+#define ASSAY_SUMS(type, method, label) \
+  BENCHMARK_CAPTURE(BM_Sum<type>, label, SumMethod::method)->Arg(kInCache)->Arg(kInMemory)
+
+ASSAY_SUMS(float, kNaive, f32_naive);
+ASSAY_SUMS(float, kPairwise, f32_pairwise);
+ASSAY_SUMS(float, kKahan, f32_kahan);
+ASSAY_SUMS(float, kNeumaier, f32_neumaier);
+ASSAY_SUMS(float, kDoubleDouble, f32_double_double);
+ASSAY_SUMS(float, kExact, f32_exact);
+ASSAY_SUMS(double, kNaive, f64_naive);
+ASSAY_SUMS(double, kPairwise, f64_pairwise);
+ASSAY_SUMS(double, kKahan, f64_kahan);
+ASSAY_SUMS(double, kNeumaier, f64_neumaier);
+ASSAY_SUMS(double, kDoubleDouble, f64_double_double);
+ASSAY_SUMS(double, kExact, f64_exact);
+BENCHMARK_TEMPLATE(BM_EigenSum, float)->Arg(kInCache)->Arg(kInMemory);
+BENCHMARK_TEMPLATE(BM_EigenSum, double)->Arg(kInCache)->Arg(kInMemory);
+BENCHMARK(BM_Triad)->Arg(kInMemory / 2);
+BENCHMARK(BM_Softmax);
+BENCHMARK(BM_SoftmaxStdExp);
+
+}  // namespace
+}  // namespace assay::floating
