@@ -8,7 +8,8 @@
         lab_deps = ["//numerics/fft"],      # what lab.cc includes, beside tools/lab:lab
         demo_deps = ["//numerics/fft"],     # what wasm.cc includes
         demo_exports = ["spectrum"],        # its C functions, beside alloc, dealloc and message
-        data = {"images": ":images"},       # what lab or demo fetch in the browser, by name
+        data = {"images": ":images"},       # files that the lab fetches in the browser, by name
+        demo_data = {"sketches": ":pack"},  # files that the demo fetches after a click, by name
     )
 
 makes
@@ -60,6 +61,7 @@ def _article_impl(ctx):
         if target:
             modules.append((key, target))
     data = [(name, target.files.to_list()[0]) for target, name in ctx.attr.data.items()]
+    demo_data = [(name, target.files.to_list()[0]) for target, name in ctx.attr.demo_data.items()]
     sources = depset(
         [ctx.file.demo] if ctx.file.demo else [],
         transitive = [target[TypeScriptInfo].sources for target in ctx.attr.demo_sources],
@@ -72,7 +74,8 @@ def _article_impl(ctx):
             demo = ctx.file.demo,
             sources = sources,
             modules = modules,
-            data = sorted(data),
+            data = data,
+            demo_data = demo_data,
         ),
     ]
 
@@ -86,11 +89,12 @@ _article = rule(
         lab_wasm = attr.label(allow_single_file = [".wasm"]),
         demo_wasm = attr.label(allow_single_file = [".wasm"]),
         data = attr.label_keyed_string_dict(allow_files = True),
+        demo_data = attr.label_keyed_string_dict(allow_files = True),
         _renderer = attr.label(default = "//web/site:render_article", allow_single_file = [".mjs"]),
     ),
 )
 
-def article(name, lab_deps = [], demo_deps = [], demo_exports = [], data = {}):
+def article(name, lab_deps = [], demo_deps = [], demo_exports = [], data = {}, demo_data = {}):
     """See the top of this file.
 
     Args:
@@ -98,10 +102,11 @@ def article(name, lab_deps = [], demo_deps = [], demo_exports = [], data = {}):
       lab_deps: C++ libraries of lab.cc.
       demo_deps: C++ libraries of wasm.cc.
       demo_exports: C functions of wasm.cc that demo.ts calls.
-      data: name -> label of one file.
+      data: name -> label of one file, as lab.json names it.
+      demo_data: name -> label of one file; counted in the size on the demo's button.
     """
-    if native.package_name() != "web/articles/" + name:
-        fail("article %s: the folder is %s, expected web/articles/%s" % (name, native.package_name(), name))
+    if not native.package_name().endswith("/" + name):
+        fail("article %s: the folder is %s, expected one of that name" % (name, native.package_name()))
     assay_library(
         name = "lab",
         srcs = ["lab.cc"],
@@ -148,5 +153,6 @@ def article(name, lab_deps = [], demo_deps = [], demo_exports = [], data = {}):
         lab_wasm = ":lab_wasm",
         demo_wasm = ":demo_wasm" if has_module else None,
         data = {label: key for key, label in data.items()},
+        demo_data = {label: key for key, label in demo_data.items()},
         visibility = ["//visibility:public"],
     )

@@ -25,7 +25,8 @@ ArticleInfo = provider(
         "demo": "demo.ts, or None",
         "sources": "depset of the TypeScript that demo.ts reaches",
         "modules": "list of (key, wasm File): lab and demo",
-        "data": "list of (name, File): what lab and demo may fetch",
+        "data": "list of (name, File): what the lab may fetch",
+        "demo_data": "list of (name, File): what the demo may fetch",
     },
 )
 
@@ -248,16 +249,17 @@ def _site_impl(ctx):
     plan = {"output": output.path, "sources": files.path, "articles": []}
     for article in articles:
         inputs.append(article.rendered)
-        inputs += [file for _, file in article.modules + article.data]
+        inputs += [file for _, file in article.modules + article.data + article.demo_data]
         plan["articles"].append({
             "slug": article.slug,
             "rendered": article.rendered.path,
             "demo": article.demo.path if article.demo else "",
             "modules": {key: file.path for key, file in article.modules},
             "data": {name: file.path for name, file in article.data},
+            "demo_data": {name: file.path for name, file in article.demo_data},
         })
     plan_file = ctx.actions.declare_file(ctx.label.name + ".plan.json")
-    ctx.actions.write(plan_file, struct(**plan).to_json())
+    ctx.actions.write(plan_file, json.encode(plan))
     run_node(
         ctx,
         ctx.file.program,

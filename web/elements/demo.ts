@@ -19,7 +19,7 @@
 import { html, LitElement, nothing, type CSSResultGroup, type TemplateResult } from "lit";
 
 import type { NumericArray } from "../runtime/instance.ts";
-import { fetchChecked, loadManifest, siteRoot, sizeInWords } from "../runtime/manifest.ts";
+import { fetchData, loadManifest, siteRoot, sizeInWords } from "../runtime/manifest.ts";
 import { Module, StoppedError } from "../runtime/pool.ts";
 import { sha256 } from "../runtime/sha256.ts";
 import { integerField } from "./controls.ts";
@@ -181,7 +181,7 @@ export abstract class Demo<S extends Params> extends LitElement {
     const asset = data[key];
     if (!asset) throw new Error(`the built site has no data ${key}`);
     const url = new URL(asset.path, siteRoot).href;
-    return fetchChecked(url, asset.sha256, (done) => this.showLoading(done / asset.bytes));
+    return fetchData(url, asset.sha256, (done) => this.showLoading(done / asset.bytes));
   }
 
   // ---------------------------------------------------------------- life

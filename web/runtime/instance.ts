@@ -7,7 +7,10 @@ export type ProgressFunction = (done: number, total: number, what: string) => vo
 /** Every import that the loader provides; a module that asks for more is refused. */
 export const allowedImports: readonly string[] = [
   "assay.progress",
+  "env.emscripten_asm_const_int",
   "env.emscripten_notify_memory_growth",
+  "env.emscripten_stack_snapshot",
+  "env.emscripten_stack_unwind_buffer",
   "wasi_snapshot_preview1.clock_time_get",
   "wasi_snapshot_preview1.fd_close",
   "wasi_snapshot_preview1.fd_seek",
@@ -106,7 +109,13 @@ export class Instance {
           progress(done, total, self?.string(what, length) ?? "");
         },
       },
-      env: { emscripten_notify_memory_growth: (): void => {} },
+      env: {
+        emscripten_notify_memory_growth: (): void => {},
+        // Abseil asks for the stack when a check fails; there is none to give here.
+        emscripten_asm_const_int: (): number => 0,
+        emscripten_stack_snapshot: (): number => 0,
+        emscripten_stack_unwind_buffer: (): number => 0,
+      },
       wasi_snapshot_preview1: {
         proc_exit: (code: number): never => {
           throw new ModuleError(`the program ended itself with code ${code}. ${line.text}`.trim());

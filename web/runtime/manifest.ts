@@ -86,6 +86,19 @@ export async function fetchChecked(
   return bytes;
 }
 
+/** Fetches a data file and checks it; a file stored as gzip is unpacked, and its size is that of what was packed. */
+export async function fetchData(
+  url: string,
+  expected: string,
+  onBytes?: (done: number) => void,
+): Promise<Uint8Array> {
+  const bytes = await fetchChecked(url, expected, onBytes);
+  if (!url.endsWith(".gz")) return bytes;
+  const packed = new Blob([bytes as Uint8Array<ArrayBuffer>]).stream();
+  const unpacked = packed.pipeThrough(new DecompressionStream("gzip"));
+  return new Uint8Array(await new Response(unpacked).arrayBuffer());
+}
+
 /** 84 KB, 1.2 MB: sizes as buttons show them (1 KB = 1000 bytes). */
 export function sizeInWords(bytes: number): string {
   if (bytes < 1e6) return `${Math.max(1, Math.round(bytes / 1e3))} KB`;

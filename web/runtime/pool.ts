@@ -3,7 +3,7 @@
 
 import type { Argument, ArrayOf, CallResult, ElementType, NumericArray } from "./instance.ts";
 import { ModuleError } from "./instance.ts";
-import { loadManifest, siteRoot } from "./manifest.ts";
+import { IntegrityError, loadManifest, siteRoot } from "./manifest.ts";
 import type { LabRun, Reply, Request, Unsent } from "./protocol.ts";
 
 /** Thrown into every pending call when its worker is ended by Stop, a time-out or a disconnect. */
@@ -30,6 +30,14 @@ interface Pending {
   progress: Progress | undefined;
 }
 
+/** An error as it was in the worker. */
+function revived({ name, error: message, detail }: Extract<Reply, { ok: false }>): Error {
+  if (detail) return new IntegrityError(...detail);
+  const error = name === "ModuleError" ? new ModuleError(message) : new Error(message);
+  error.name = name;
+  return error;
+}
+
 /** One worker and what waits for it. */
 class Slot {
   readonly handles = new Set<Module>();
@@ -48,9 +56,7 @@ class Slot {
       if (data.ok) {
         waiting.resolve(data.value as never);
       } else {
-        const error = data.name === "ModuleError" ? new ModuleError(data.error) : Error(data.error);
-        error.name = data.name;
-        waiting.reject(error);
+        waiting.reject(revived(data));
       }
     };
     worker.onerror = (event) => {

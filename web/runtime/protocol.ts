@@ -19,12 +19,13 @@ export type Request =
 export interface LabRun {
   readonly profile: string;
   readonly args: Readonly<Record<string, string>>;
-  readonly data: readonly { name: string; url: string; sha256: string }[];
+  /** `fileSha256` is of the file as it lies on the server, `sha256` of what the lab sees. */
+  readonly data: readonly { name: string; url: string; fileSha256: string; sha256: string }[];
 }
 
 export type Reply =
   | { id: number; ok: true; value: CallResult | NumericArray | number | string | null }
-  | { id: number; ok: false; error: string; name: string }
+  | { id: number; ok: false; error: string; name: string; detail?: [string, string, string] }
   | { id: number; progress: { done: number; total: number; what: string } };
 
 /** A request before its id is known; distributes over the union, as Omit would not. */

@@ -3,8 +3,9 @@
 
 import { Instance } from "./instance.ts";
 import { runLab } from "./lab.ts";
-import { fetchChecked } from "./manifest.ts";
+import { fetchChecked, fetchData, IntegrityError } from "./manifest.ts";
 import type { Reply, Request } from "./protocol.ts";
+import { sha256 } from "./sha256.ts";
 
 const scope = globalThis as unknown as {
   postMessage(message: Reply, transfer: Transferable[]): void;
@@ -61,8 +62,13 @@ async function answer(request: Request): Promise<{ value: unknown; transfer: Tra
       return { value: null, transfer: [] };
     case "lab": {
       const data = [];
-      for (const { name, url, sha256 } of request.run.data) {
-        data.push({ name, bytes: await fetchChecked(url, sha256) });
+      for (const item of request.run.data) {
+        const bytes = await fetchData(item.url, item.fileSha256, (done) =>
+          progress(done, 0, "bytes"),
+        );
+        const got = await sha256(bytes);
+        if (got !== item.sha256) throw new IntegrityError(item.url, item.sha256, got);
+        data.push({ name: item.name, bytes });
       }
       const { profile, args } = request.run;
       return { value: runLab(opened(request.handle), { profile, args, data }), transfer: [] };
@@ -80,7 +86,13 @@ scope.onmessage = ({ data: request }) => {
       scope.postMessage({ id: request.id, ok: true, value } as Reply, transfer);
     } catch (error) {
       const { name, message } = error instanceof Error ? error : new Error(String(error));
-      scope.postMessage({ id: request.id, ok: false, name, error: message }, []);
+      const failure = { id: request.id, ok: false, name, error: message } as const;
+      scope.postMessage(
+        error instanceof IntegrityError
+          ? { ...failure, detail: [error.url, error.expected, error.got] }
+          : failure,
+        [],
+      );
     }
   });
 };

@@ -21,7 +21,10 @@ export function hoistStyles(html: string, styles: HoistedStyles): string {
     const style = values.get("style");
     values.delete("style");
     if (style) {
-      const declarations = style.replace(/&quot;/g, '"').replace(/&amp;/g, "&").trim();
+      const declarations = style
+        .replace(/&quot;/g, '"')
+        .replace(/&amp;/g, "&")
+        .trim();
       const text = declarations.endsWith(";") ? declarations : `${declarations};`;
       const name = `z${createHash("sha256").update(text).digest("hex").slice(0, 6)}`;
       styles.set(name, text);

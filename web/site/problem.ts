@@ -13,7 +13,9 @@ export class Problem extends Error {
   }
 
   override toString(): string {
-    const place = [this.file, this.line, this.column].filter((part) => part !== undefined).join(":");
+    const place = [this.file, this.line, this.column]
+      .filter((part) => part !== undefined)
+      .join(":");
     return `${place}: ${this.message}`;
   }
 }

@@ -11,7 +11,9 @@ export function escapeHtml(text: string): string {
 }
 
 /** An attribute list: `undefined` and `false` leave an attribute out, `true` gives it without a value. */
-export function attributes(values: Readonly<Record<string, string | number | boolean | undefined>>): string {
+export function attributes(
+  values: Readonly<Record<string, string | number | boolean | undefined>>,
+): string {
   return Object.entries(values)
     .map(([name, value]) => {
       if (value === undefined || value === false) return "";
@@ -40,7 +42,11 @@ export function distance(a: string, b: string): number {
   for (let i = 1; i <= a.length; i++) {
     const next = [i];
     for (let j = 1; j <= b.length; j++) {
-      next[j] = Math.min(row[j]! + 1, next[j - 1]! + 1, row[j - 1]! + (a[i - 1] === b[j - 1] ? 0 : 1));
+      next[j] = Math.min(
+        row[j]! + 1,
+        next[j - 1]! + 1,
+        row[j - 1]! + (a[i - 1] === b[j - 1] ? 0 : 1),
+      );
     }
     row = next;
   }
