@@ -1,0 +1,98 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// convolve.h: linear convolution, and the products of polynomials that it is.
+//
+//   absl::StatusOr<std::vector<double>> c = assay::fft::Convolve<double>(signal, filter);
+//   absl::StatusOr<assay::fft::IntegerProduct> p = assay::fft::MultiplyExact(a, b);
+//
+// Coefficients stand constant term first: {1, 2} is 1 + 2x, and the convolution of two coefficient
+// vectors is the product's. Exact profile, as fft.h: same bits everywhere, and which method is
+// taken depends on the lengths and values alone.
+#ifndef NUMERICS_FFT_CONVOLVE_H_
+#define NUMERICS_FFT_CONVOLVE_H_
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "absl/status/statusor.h"
+
+namespace assay::fft {
+
+enum class ConvolveMethod {
+  kAuto,    // the cheaper of the two by a count of flop, see UseDirectConvolution
+  kDirect,  // n m products
+  kFft,     // three real transforms of a length >= n + m - 1
+};
+
+struct ConvolveOptions {
+  ConvolveMethod method = ConvolveMethod::kAuto;
+  // The FFT spreads one NaN or infinity over every output. If set, inputs that hold one are
+  // convolved directly, so that only the outputs that depend on it are touched; costs a look at the
+  // input (and n m products when it strikes).
+  bool direct_if_not_finite = false;
+};
+
+// c[k] = sum over j of a[j] b[k - j].
+//   a: [n], b: [m], n, m >= 1. Returns [n + m - 1]. T is float or double.
+// Error of each c[k]: direct, min(n, m) u sum |a[j]| |b[k - j]|; FFT, ConvolveErrorBound():
+// normwise, so small
+//   coefficients beside large ones can lose all their digits. Observed errors are some 20 times
+//   smaller.
+// Cost: see ConvolveMethod. Allocates.
+// Fails: kInvalidArgument if a or b is empty; kResourceExhausted without memory for the plan.
+template <class T>
+absl::StatusOr<std::vector<T>> Convolve(std::span<const T> a, std::span<const T> b,
+                                        ConvolveOptions options = {});
+
+// A bound on |computed c[k] - true c[k]| for every k by the FFT method, barring overflow and
+// underflow: about 12 u log2(n + m) |a|_2 |b|_2. n, m >= 1 (checked).
+// Proof: with e the transform's 2-norm bound and p its path bound, a's and b's spectra are within
+//   e |A|_2 and e |B|_2, their product within (2 e + e^2 + 2.24 u) |A|_2 |B|_2 in the 1-norm
+//   (Cauchy and Schwarz), an inverse transform maps that to at most 1/N of it in each output, and
+//   adds p + u times |A|_2 |B|_2 / N; |A|_2 = sqrt(N) |a|_2. After Percival 2003; Brent, Percival,
+//   Zimmermann 2007.
+template <class T>
+double ConvolveErrorBound(std::span<const T> a, std::span<const T> b);
+
+// What kAuto decides for lengths n and m >= 1: direct if n m multiply-adds cost less than the
+// transforms.
+bool UseDirectConvolution(int64_t n, int64_t m);
+
+// The product of two polynomials with real coefficients: another name for Convolve.
+template <class T>
+absl::StatusOr<std::vector<T>> MultiplyPolynomials(std::span<const T> a, std::span<const T> b) {
+  return Convolve<T>(a, b);
+}
+
+// How an exact product was made, and why it is exact.
+struct IntegerProduct {
+  std::vector<int64_t> coefficients;  // [n + m - 1], exact
+  // 0: schoolbook in 128-bit integers. Otherwise each operand was cut into this many parts by
+  // powers of two (1: not cut), the parts were multiplied by FFT in double and rounded.
+  int parts = 0;
+  // For parts > 0: the proved bound on the error before rounding, always < 0.25.
+  double error_bound = 0;
+};
+
+// The exact product of two polynomials with integer coefficients.
+//   a: [n], b: [m], n, m >= 1.
+// Method: the FFT is used only with a proof: ConvolveErrorBound must be below 1/4, so rounding to
+// the
+//   nearest integer gives the true one. If it is not, the coefficients are cut into two to four
+//   parts of fewer bits (balanced, so that the parts' norms are small) and the parts' products are
+//   put together in 128 bits; if that costs more than the schoolbook's n m products, or is not
+//   proved either, the schoolbook it is. Chosen by lengths and norms, the same everywhere.
+// Fails: kInvalidArgument if a or b is empty; kOutOfRange if a coefficient of the product does not
+// fit
+//   an int64 (the message names it): nothing wraps.
+absl::StatusOr<IntegerProduct> MultiplyExact(std::span<const int64_t> a,
+                                             std::span<const int64_t> b);
+
+// The same by n m products in 128-bit integers: the twin. Same failures.
+absl::StatusOr<std::vector<int64_t>> MultiplyExactReference(std::span<const int64_t> a,
+                                                            std::span<const int64_t> b);
+
+}  // namespace assay::fft
+
+#endif  // NUMERICS_FFT_CONVOLVE_H_

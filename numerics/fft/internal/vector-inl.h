@@ -1,0 +1,196 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// vector-inl.h: the vectors of the passes. Highway's, where it has them; one lane as a plain
+// number, so that short loops and the one-lane target need no other code; and two doubles in
+// WebAssembly, which Highway 1.0.3 does not have there.
+//
+// Compiled once for every target of Highway, hence the toggled guard.
+
+#if defined(NUMERICS_FFT_INTERNAL_VECTOR_INL_H_) == defined(HWY_TARGET_TOGGLE)
+#ifdef NUMERICS_FFT_INTERNAL_VECTOR_INL_H_
+#undef NUMERICS_FFT_INTERNAL_VECTOR_INL_H_
+#else
+#define NUMERICS_FFT_INTERNAL_VECTOR_INL_H_
+#endif
+
+#include <cstdint>
+#include <type_traits>
+
+#include "hwy/highway.h"
+
+// The arrays of vectors live in registers only if every loop over them is unrolled.
+#ifndef ASSAY_UNROLL
+#if defined(__clang__)
+#define ASSAY_UNROLL _Pragma("clang loop unroll(full)")
+#else
+#define ASSAY_UNROLL _Pragma("GCC unroll 16")
+#endif
+#endif
+
+HWY_BEFORE_NAMESPACE();
+namespace assay::fft::internal::HWY_NAMESPACE {
+namespace {
+
+namespace hn = hwy::HWY_NAMESPACE;
+
+// Tags choose a width, as Highway's do.
+template <class T>
+struct One {};
+struct TwoDoubles {};
+
+typedef double DoublePair __attribute__((vector_size(16)));
+
+template <class D>
+struct Traits {
+  using Vector = hn::Vec<D>;
+  static constexpr int kLanes = static_cast<int>(hn::MaxLanes(D()));
+};
+template <class T>
+struct Traits<One<T>> {
+  using Vector = T;
+  static constexpr int kLanes = 1;
+};
+template <>
+struct Traits<TwoDoubles> {
+  using Vector = DoublePair;
+  static constexpr int kLanes = 2;
+};
+
+template <class D>
+using Vec = typename Traits<D>::Vector;
+
+template <class D>
+constexpr int kLanes = Traits<D>::kLanes;
+
+// The widest tag for T, one of at most four lanes, and one lane.
+#if HWY_TARGET == HWY_SCALAR
+template <class T>
+using Full = One<T>;
+template <class T>
+using Four = One<T>;
+#elif HWY_ARCH_WASM
+template <class T>
+using Full = std::conditional_t<std::is_same_v<T, double>, TwoDoubles, hn::CappedTag<float, 4>>;
+template <class T>
+using Four = Full<T>;
+#else
+template <class T>
+using Full = hn::ScalableTag<T>;
+template <class T>
+using Four = hn::CappedTag<T, 4>;
+#endif
+
+// Types that have the operators built in.
+template <class V>
+constexpr bool kBuiltIn = std::is_floating_point_v<V> || std::is_same_v<V, DoublePair>;
+
+template <class V>
+HWY_INLINE V Plus(V a, V b) {
+  if constexpr (kBuiltIn<V>) {
+    return a + b;
+  } else {
+    return hn::Add(a, b);
+  }
+}
+
+template <class V>
+HWY_INLINE V Minus(V a, V b) {
+  if constexpr (kBuiltIn<V>) {
+    return a - b;
+  } else {
+    return hn::Sub(a, b);
+  }
+}
+
+template <class V>
+HWY_INLINE V Times(V a, V b) {
+  if constexpr (kBuiltIn<V>) {
+    return a * b;
+  } else {
+    return hn::Mul(a, b);
+  }
+}
+
+template <class D, class T>
+HWY_INLINE Vec<D> Splat(D d, T value) {
+  if constexpr (std::is_same_v<D, One<T>>) {
+    return value;
+  } else if constexpr (std::is_same_v<D, TwoDoubles>) {
+    return DoublePair{value, value};
+  } else {
+    return hn::Set(d, value);
+  }
+}
+
+template <class D, class T>
+HWY_INLINE Vec<D> LoadRow(D d, const T* from) {
+  if constexpr (std::is_same_v<D, One<T>>) {
+    return *from;
+  } else if constexpr (std::is_same_v<D, TwoDoubles>) {
+    return DoublePair{from[0], from[1]};
+  } else {
+    return hn::LoadU(d, from);
+  }
+}
+
+template <class D, class T>
+HWY_INLINE void StoreRow(D d, Vec<D> v, T* to) {
+  if constexpr (std::is_same_v<D, One<T>>) {
+    *to = v;
+  } else if constexpr (std::is_same_v<D, TwoDoubles>) {
+    __builtin_memcpy(to, &v, sizeof(v));
+  } else {
+    hn::StoreU(v, d, to);
+  }
+}
+
+// re[i] = from[2 i], im[i] = from[2 i + 1].
+template <class D, class T>
+HWY_INLINE void LoadPairs(D d, const T* from, Vec<D>& re, Vec<D>& im) {
+  if constexpr (std::is_same_v<D, One<T>>) {
+    re = from[0];
+    im = from[1];
+  } else if constexpr (std::is_same_v<D, TwoDoubles>) {
+    re = DoublePair{from[0], from[2]};
+    im = DoublePair{from[1], from[3]};
+  } else {
+    hn::LoadInterleaved2(d, from, re, im);
+  }
+}
+
+template <class D, class T>
+HWY_INLINE void StorePairs(D d, Vec<D> re, Vec<D> im, T* to) {
+  if constexpr (std::is_same_v<D, One<T>>) {
+    to[0] = re;
+    to[1] = im;
+  } else if constexpr (std::is_same_v<D, TwoDoubles>) {
+    StoreRow(d, DoublePair{re[0], im[0]}, to);
+    StoreRow(d, DoublePair{re[1], im[1]}, to + 2);
+  } else {
+    hn::StoreInterleaved2(re, im, d, to);
+  }
+}
+
+// to[R i + j] = from[j][i].
+template <int R, class D, class T>
+HWY_INLINE void StoreScattered(D d, const Vec<D>* from, T* to) {
+  if constexpr (R == 2) {
+    StorePairs(d, from[0], from[1], to);
+    return;
+  } else if constexpr (!kBuiltIn<Vec<D>>) {
+    if constexpr (R == 3) return hn::StoreInterleaved3(from[0], from[1], from[2], d, to);
+    if constexpr (R == 4) return hn::StoreInterleaved4(from[0], from[1], from[2], from[3], d, to);
+  }
+  T lanes[kLanes<D>];
+  ASSAY_UNROLL
+  for (int j = 0; j < R; ++j) {
+    StoreRow(d, from[j], lanes);
+    for (int i = 0; i < kLanes<D>; ++i) to[R * i + j] = lanes[i];
+  }
+}
+
+}  // namespace
+}  // namespace assay::fft::internal::HWY_NAMESPACE
+HWY_AFTER_NAMESPACE();
+
+#endif  // NUMERICS_FFT_INTERNAL_VECTOR_INL_H_
