@@ -20,31 +20,74 @@ def parse(tree, path):
 
 
 def targets(tree):
-    """Every target of every BUILD file of ours (named BUILD), in order of path and line."""
+    """Every target of every BUILD file of ours (named BUILD), in order of path and line.
+
+    An article's lab and demo are among them: the macro `article` makes exact libraries of lab.cc and
+    wasm.cc. A call of article_targets in an attribute stands for the labels that it gives.
+    """
     found = []
+    slugs = _articles(tree)
     for path in tree.paths:
         if os.path.basename(path) != "BUILD":
             continue
         module = parse(tree, path)
         if module is None:
             continue
+        module = _ArticleTargets(slugs).visit(module)
         for node in ast.walk(module):
             if not isinstance(node, ast.Call):
                 continue
             attributes = {keyword.arg: keyword.value for keyword in node.keywords if keyword.arg}
             if "name" in attributes:
                 name = attributes["name"]
-                found.append(
-                    Target(
-                        path=path,
-                        package=os.path.dirname(path),
-                        rule=_dotted(node.func),
-                        name=name.value if isinstance(name, ast.Constant) else None,
-                        attributes=attributes,
-                        line=node.lineno,
-                    )
+                target = Target(
+                    path=path,
+                    package=os.path.dirname(path),
+                    rule=_dotted(node.func),
+                    name=name.value if isinstance(name, ast.Constant) else None,
+                    attributes=attributes,
+                    line=node.lineno,
                 )
+                found.append(target)
+                if target.rule == "article":
+                    found += _libraries_of_article(target)
     return sorted(found, key=lambda target: (target.path, target.line))
+
+
+def _articles(tree):
+    """The slugs in web/articles.bzl."""
+    if "web/articles.bzl" not in tree.paths:
+        return []
+    module = parse(tree, "web/articles.bzl")
+    for node in module.body if module else []:
+        if isinstance(node, ast.Assign) and _dotted(node.targets[0]) == "ARTICLES":
+            return strings(node.value)
+    return []
+
+
+class _ArticleTargets(ast.NodeTransformer):
+    """Replaces calls of article_targets by the list of labels."""
+
+    def __init__(self, slugs):
+        self.slugs = slugs
+
+    def visit_Call(self, node):
+        self.generic_visit(node)
+        if _dotted(node.func) != "article_targets":
+            return node
+        name = node.args[0].value if node.args else None
+        labels = [f"//web/articles/{slug}:{name or slug}" for slug in self.slugs]
+        return ast.copy_location(ast.List([ast.Constant(label) for label in labels], ast.Load()), node)
+
+
+def _libraries_of_article(article):
+    made = []
+    for name, source, deps in (("lab", "lab.cc", "lab_deps"), ("demo", "wasm.cc", "demo_deps")):
+        attributes = {"name": ast.Constant(name), "srcs": ast.List([ast.Constant(source)], ast.Load())}
+        if deps in article.attributes:
+            attributes["deps"] = article.attributes[deps]
+        made.append(article._replace(rule="assay_library", name=name, attributes=attributes))
+    return made
 
 
 def _dotted(node):

@@ -113,18 +113,22 @@ class PlantedFaults(unittest.TestCase):
         return {
             "DEPENDENCIES.md": "".join(f"| {' | '.join(row)} |\n" for row in rows),
             "tools/debian_packages.txt": "# why\nzip\n",
+            "tools/setup": "(cd x && apt source --download-only abseil)\n",
             "web/package.json": '{"devDependencies": {"lit": "3.3.3"}}\n',
         }
 
     def test_dependencies(self):
         rows = [("`zip`", "3.0", "Info-ZIP", "packs"), ("`lit`", "3.3.3", "BSD-3-Clause", "controls")]
+        rows += [("`abseil`", "2022", "Apache-2.0", "status")]
         self.expect(rules_text.dependencies, self.dependencies(rows))
         rows[1] = ("`lit`", "3.3.2", "BSD-3-Clause", "controls")
         self.expect(rules_text.dependencies, self.dependencies(rows), "lit is 3.3.3")
         rows[1] = ("`vue`", "3.3.3", "MIT", "controls")
         wanted = ("lit is installed and not listed", "vue is listed and not installed")
         self.expect(rules_text.dependencies, self.dependencies(rows), *wanted)
-        self.expect(rules_text.dependencies, self.dependencies([("`zip`", "3", "", "x")]), "lit is", "zip without")
+        rows = [("`zip`", "3", "", "x")]
+        wanted = ("abseil is installed", "lit is installed", "zip without")
+        self.expect(rules_text.dependencies, self.dependencies(rows), *wanted)
         os.remove(os.path.join(self.root, "DEPENDENCIES.md"))
         self.expect(rules_text.dependencies, {}, "DEPENDENCIES.md:1: is missing")
 
@@ -143,8 +147,8 @@ class PlantedFaults(unittest.TestCase):
         good["numerics/fft/made.cc"] = '#include "absl/status/status.h"\n#include "numerics/fft/made.h"\n'
         good["numerics/fft/BUILD"] = 'genrule(name = "made", outs = ["made.h"])\n'
         self.expect(rules_cc.includes, good)
-        bad = '#include "fft.h"\n#include <numerics/fft/fft.h>\n#include "numerics/fft/none.h"\n#include <absl/x.h>\n'
-        lines = [f"search/index/x.cc:{line}:" for line in (1, 2, 3, 4)]
+        bad = '#include "fft.h"\n#include <numerics/fft/fft.h>\n#include "numerics/fft/none.h"\n#include <benchmark/x.h>\n'
+        lines = [f"search/index/x.cc:{line}:" for line in (1, 2, 3)]
         self.expect(rules_cc.includes, {"search/index/x.cc": bad}, *lines)
 
     def test_arrows(self):
@@ -244,6 +248,13 @@ class PlantedFaults(unittest.TestCase):
         self.expect(rules_build.exact_is_checked, files, "//numerics/fft:fft is exact")
         files["numerics/fft/BUILD"] = library(profile='"fast"')
         self.expect(rules_build.exact_is_checked, files)
+
+    def test_exact_is_checked_for_labs_and_demos(self):
+        files = {"web/articles.bzl": 'ARTICLES = [\n    "mean",\n]\n'}
+        files["web/articles/mean/BUILD"] = 'article(\n    name = "mean",\n    lab_deps = ["//numerics/fft"],\n)\n'
+        files["web/articles/mean/lab.cc"] = files["web/articles/mean/wasm.cc"] = "\n"
+        files["tests/profiles/BUILD"] = 'exact_objects_test(name = "exact_objects_test", deps = article_targets("lab"))\n'
+        self.expect(rules_build.exact_is_checked, {**files, **self.exact("\n")}, "//web/articles/mean:demo is exact")
 
     def test_python_syntax(self):
         self.expect(rules_format.python_syntax, {"a/x.py": "#!/usr/bin/python3\nx = 1\n"})

@@ -22,7 +22,7 @@ ARROWS = {
 }
 PACKAGES = {name for name in ARROWS if "/" not in name}
 
-# Libraries that may be included with quotes and are not ours.
+# Libraries that are not ours and may be included with quotes all the same.
 EXTERNAL = ("absl/", "hwy/", "Eigen/", "unsupported/Eigen/", "nlohmann/", "gtest/", "gmock/", "benchmark/")
 
 LIBM = (
@@ -74,7 +74,7 @@ def includes(tree):
                 continue
             mark, name = found.groups()
             ours = name.split("/")[0] in PACKAGES and "/" in name
-            if mark == "<" and (ours or name.startswith(EXTERNAL)):
+            if mark == "<" and ours:
                 faults.append(Fault(path, number, f'<{name}> should be "{name}"'))
             elif mark == '"' and ours and name not in known:
                 faults.append(Fault(path, number, f'"{name}" is not in the tree'))

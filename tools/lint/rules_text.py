@@ -174,6 +174,9 @@ def dependencies(tree):
         for line in tree.lines("tools/debian_packages.txt")
         if line.strip() and not line.startswith("#")
     }
+    # The source packages stand in the command that fetches them.
+    fetched = re.search(r"source --download-only ([\w ]+)\)", tree.text("tools/setup") or "")
+    debian |= set(fetched.group(1).split()) if fetched else set()
     manifest = json.loads(tree.text("web/package.json"))
     npm = {**manifest.get("dependencies", {}), **manifest.get("devDependencies", {})}
     faults = []
