@@ -93,7 +93,7 @@ export function integerField<S extends Params>(
   name: keyof S & string,
 ): TemplateResult {
   const param = paramOf(demo, name) as IntegerParam;
-  return html`<span class="field-inline">
+  return html`<span class="inline">
     <span class="soft">${labelOf(param)}</span>
     ${numberInput(demo, name, param, demo.values[name] as number)}
   </span>`;

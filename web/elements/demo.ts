@@ -95,7 +95,7 @@ export abstract class Demo<S extends Params> extends LitElement {
   private start: Values<S>;
   private notes: string[] = [];
   private spoken = "";
-  private spokenAt = 0;
+  private spokenAt = -1000;
   private speaking: ReturnType<typeof setTimeout> | undefined;
   private loadDone = 0;
   private module_: Module | undefined;

@@ -7,17 +7,17 @@ import { css } from "lit";
 export const demoStyles = css`
   :host {
     --_paper: var(--paper, light-dark(#fbfaf7, #14181d));
-    --_ink: var(--ink, light-dark(#1d1d1b, #e4e3dd));
-    --_soft: var(--ink-soft, light-dark(#5a5954, #a3a6a6));
-    --_rule: var(--rule, light-dark(#d9d6cd, #343b43));
-    --_wash: var(--wash, light-dark(#f2f0e9, #1c2229));
-    --_accent: var(--accent, light-dark(#0b6a68, #5cc4bc));
+    --_ink: var(--ink, light-dark(#1d1d1b, #e5e3dc));
+    --_soft: var(--ink-soft, light-dark(#5b5952, #a7a9a7));
+    --_rule: var(--rule, light-dark(#dedad0, #2f363e));
+    --_wash: var(--wash, light-dark(#f3f1ea, #1b2127));
+    --_accent: var(--accent, light-dark(#0b6a68, #5fc6be));
     --_bad: var(--bad, light-dark(#a3261c, #ff9a8c));
-    --series-1: light-dark(#0b6a68, #5cc4bc);
-    --series-2: light-dark(#b3500f, #f0a05a);
-    --series-3: light-dark(#5a4fa3, #a99ff0);
-    --series-4: light-dark(#8a6d00, #e0c341);
-    --series-5: light-dark(#a0306a, #ef8fbd);
+    --series-1: light-dark(#0a6794, #6cbdea);
+    --series-2: light-dark(#b4480c, #f4a063);
+    --series-3: light-dark(#0a7550, #5fcb9d);
+    --series-4: light-dark(#a2447c, #eaa2ca);
+    --series-5: light-dark(#756000, #d8c14c);
     --_sans: var(--sans, "IBM Plex Sans", system-ui, sans-serif);
     --_mono: var(--mono, "IBM Plex Mono", ui-monospace, monospace);
     display: block;
@@ -135,6 +135,11 @@ export const demoStyles = css`
   }
   .field > div {
     display: flex;
+    align-items: center;
+    gap: 8px;
+  }
+  .inline {
+    display: inline-flex;
     align-items: center;
     gap: 8px;
   }

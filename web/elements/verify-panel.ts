@@ -27,7 +27,10 @@ export function summary(results: readonly Compared[]): string {
     const all = results.filter(({ kind }) => kinds.includes(kind));
     if (all.length === 0) return "";
     const good = all.filter(({ equal }) => equal).length;
-    return `${good} of ${all.length} ${what} ${outcome}. `;
+    const reduced = all.filter(({ as, equal }) => equal && as === "reduced").length;
+    const size =
+      reduced > 0 ? `, ${reduced === good ? "all" : reduced} of them at a smaller size` : "";
+    return `${good} of ${all.length} ${what} ${outcome}${size}. `;
   };
   return (
     part(["exact"], "exact figures and tables", "came out bit for bit the same in this browser") +
@@ -176,7 +179,7 @@ export class VerifyPanel {
       { className: "scroll", tabIndex: 0 },
       element("table", {}, element("thead", {}, head), element("tbody", {}, ...rows)),
     );
-    scroll.setAttribute("role", "region");
+    scroll.setAttribute("role", "group");
     scroll.setAttribute("aria-label", "What differs");
     const one = wrong.length === 1;
     this.detail.append(
@@ -245,6 +248,7 @@ function mark(result: Compared): void {
     : "differs from its record in this browser";
   for (const place of places) {
     place.dataset["verified"] = result.equal ? "yes" : "no";
+    place.dataset["as"] = result.as;
     if (place.dataset["state"] !== undefined) {
       place.textContent = words;
       continue;

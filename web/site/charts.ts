@@ -221,6 +221,12 @@ function plot(chart: ChartSpec, table: Table, size: Size): string {
       );
     });
   }
+  // Names under bars stand side by side while they fit; numbers may be thinned out, words may not.
+  const widest = Math.max(1, ...categories.map((c) => String(c).length)) * 7 + 10;
+  const every = Math.max(1, Math.ceil((categories.length * widest) / (size.width - 64 - room)));
+  const named = categories.every((c) => Number.isFinite(Number(c)))
+    ? categories.filter((_, i) => (categories.length - 1 - i) % every === 0)
+    : categories;
   const options: Plot.PlotOptions = {
     document: document as unknown as Document,
     width: size.width,
@@ -232,7 +238,7 @@ function plot(chart: ChartSpec, table: Table, size: Size): string {
     x: bars
       ? {
           label: series.length > 1 ? null : `${xTitle}`,
-          ...(series.length > 1 ? { axis: null } : { domain: categories }),
+          ...(series.length > 1 ? { axis: null } : { domain: categories, ticks: named }),
         }
       : {
           label: xTitle + note(log.x),
@@ -246,7 +252,9 @@ function plot(chart: ChartSpec, table: Table, size: Size): string {
                 ticks: size.narrow ? 4 : 7,
               }),
         },
-    ...(bars && series.length > 1 ? { fx: { label: xTitle, domain: categories } } : {}),
+    ...(bars && series.length > 1
+      ? { fx: { label: xTitle, domain: categories, ticks: named } }
+      : {}),
     y: {
       label: yTitle + note(log.y),
       ...(log.y

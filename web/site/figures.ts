@@ -174,8 +174,8 @@ export function claimHtml(claim: Claim): string {
     evidenceRows ? `<ul>${evidenceRows}</ul>` : ""
   }</details>`;
   return (
-    `<aside class="claim ${verdict}" id="claim-${escapeHtml(claim.id)}" aria-label="Claim">` +
-    `<p class="claim-text"><span class="verdict">${symbol}${verdictWords[verdict]}${claim.narrow ? ", narrowly" : ""}</span> ${escapeHtml(claim.text)}</p>${how}</aside>`
+    `<div class="claim ${verdict}" id="claim-${escapeHtml(claim.id)}" role="group" aria-label="Claim">` +
+    `<p class="claim-text"><span class="verdict">${symbol}${verdictWords[verdict]}${claim.narrow ? ", narrowly" : ""}</span> ${escapeHtml(claim.text)}</p>${how}</div>`
   );
 }
 
@@ -223,8 +223,8 @@ function tableBadge(table: Table): string {
 export function tableFigure(table: Table, article: Article): string {
   const id = `t-${escapeHtml(table.id)}`;
   return (
-    `<figure class="table" id="${id}" role="group" aria-labelledby="${id}-c">` +
-    `<div class="scroll" tabindex="0" role="region" aria-labelledby="${id}-c">` +
+    `<figure class="table" id="${id}" aria-labelledby="${id}-c">` +
+    `<div class="scroll" tabindex="0" role="group" aria-labelledby="${id}-c">` +
     `<table><caption id="${id}-c">${escapeHtml(table.title)}</caption>${tableRows(table)}</table></div>` +
     `<figcaption>${tableBadge(table)} <span class="links">${recordLinks(table, article)}</span></figcaption></figure>`
   );
@@ -251,10 +251,10 @@ export function chartFigure(chart: ChartSpec, table: Table, article: Article): s
       : "";
   const subtitle = chart.subtitle ? `<p class="fig-sub">${escapeHtml(chart.subtitle)}</p>` : "";
   return (
-    `<figure class="chart" id="${id}" role="group" aria-labelledby="${id}-h">` +
+    `<figure class="chart" id="${id}" aria-labelledby="${id}-h">` +
     `<p class="fig-title" id="${id}-h">${escapeHtml(chart.title)}</p>${subtitle}${legend}${chartSvg(chart, table)}` +
     `<figcaption>${tableBadge(table)} <span class="links">${recordLinks(table, article)}</span></figcaption>` +
-    `<details class="data"><summary>The numbers</summary><div class="scroll" tabindex="0" role="region" aria-labelledby="${id}-tc">` +
+    `<details class="data"><summary>The numbers</summary><div class="scroll" tabindex="0" role="group" aria-labelledby="${id}-tc">` +
     `<table><caption id="${id}-tc">${escapeHtml(table.title)}</caption>${tableRows(table)}</table></div></details></figure>`
   );
 }

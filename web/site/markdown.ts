@@ -282,7 +282,7 @@ export async function renderMarkdown(
         }
         const html = await highlight(part, name.split(".").at(-1)!);
         return rawHtml(
-          `<figure class="listing" role="group" aria-label="${escapeHtml(name)}, ${escapeHtml(wanted)}">${html}<figcaption><code>web/articles/${article.slug}/${escapeHtml(name)}</code></figcaption></figure>`,
+          `<figure class="listing" aria-label="${escapeHtml(name)}, ${escapeHtml(wanted)}">${html}<figcaption><code>web/articles/${article.slug}/${escapeHtml(name)}</code></figcaption></figure>`,
         );
       }
       default:
@@ -351,7 +351,7 @@ export async function renderMarkdown(
         return [problem(node, "pictures come from records: ::chart{id=...}")];
       case "table":
         return [
-          rawHtml('<div class="scroll" tabindex="0" role="region" aria-label="Table">'),
+          rawHtml('<div class="scroll" tabindex="0" role="group" aria-label="Table">'),
           { ...node, children: (node.children ?? []).map((child) => transform(child)).flat() },
           rawHtml("</div>"),
         ];

@@ -12,7 +12,6 @@
 #include "absl/status/statusor.h"
 #include "absl/strings/str_cat.h"
 #include "ml/data/gzip.h"
-#include "ml/data/gzip_writer.h"
 #include "web/articles/nearest-neighbours/pack.h"
 
 namespace assay::nearest_neighbours {

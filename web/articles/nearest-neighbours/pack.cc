@@ -7,7 +7,6 @@
 
 #include "absl/status/status.h"
 #include "absl/strings/str_cat.h"
-#include "ml/data/gzip.h"
 #include "numerics/core/check.h"
 
 namespace assay::nearest_neighbours {
@@ -39,16 +38,13 @@ absl::Status CheckSize(const data::IdxImages& images) {
 }  // namespace
 
 absl::StatusOr<Garments> ReadPack(std::span<const uint8_t> bytes) {
-  const auto content = data::Gunzip(bytes, kImageBytes + kLabelBytes);
-  if (!content.ok()) return content.status();
-  if (static_cast<int64_t>(content->size()) != kImageBytes + kLabelBytes) {
-    return absl::DataLossError(absl::StrCat("garments: the pack has ", content->size(),
+  if (static_cast<int64_t>(bytes.size()) != kImageBytes + kLabelBytes) {
+    return absl::DataLossError(absl::StrCat("garments: the pack has ", bytes.size(),
                                             " bytes, expected ", kImageBytes + kLabelBytes));
   }
-  const std::span<const uint8_t> all(*content);
-  const auto images = data::ParseIdxImages(all.first(static_cast<size_t>(kImageBytes)));
+  const auto images = data::ParseIdxImages(bytes.first(static_cast<size_t>(kImageBytes)));
   if (!images.ok()) return images.status();
-  const auto labels = data::ParseIdxLabels(all.subspan(static_cast<size_t>(kImageBytes)));
+  const auto labels = data::ParseIdxLabels(bytes.subspan(static_cast<size_t>(kImageBytes)));
   if (!labels.ok()) return labels.status();
   if (absl::Status size = CheckSize(*images); !size.ok()) return size;
   if (absl::Status same = CheckLabels(*labels, images->count); !same.ok()) return same;

@@ -31,7 +31,7 @@ struct Garments {
   std::vector<uint8_t> query_labels;  // 0 to 9
 };
 
-// Fails: DataLoss, naming what is wrong; any content is safe.
+// `bytes` is unpacked. Fails: DataLoss, naming what is wrong; any content is safe.
 absl::StatusOr<Garments> ReadPack(std::span<const uint8_t> bytes);
 
 // All images and labels of the two IDX pairs. Fails: DataLoss, likewise.
@@ -40,7 +40,7 @@ absl::StatusOr<Garments> ReadIdx(std::span<const uint8_t> base,
                                  std::span<const uint8_t> queries,
                                  std::span<const uint8_t> query_labels);
 
-// The content of a pack before compression: of every class the first kPackBasePerClass of the base
+// The bytes of a pack: of every class the first kPackBasePerClass of the base
 // and the first kPackQueriesPerClass of the queries, in the order in which they come.
 // Fails: InvalidArgument if a class has fewer.
 absl::StatusOr<std::vector<uint8_t>> ChoosePack(const Garments& all);
