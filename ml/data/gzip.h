@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Reading gzip in memory, natively and in WebAssembly. Only the reading side is here: data travels
-// compressed and is compressed once, when it is packed (gzip_writer.h, by zlib).
-
+// gzip in memory, through zlib. Native only: in the browser the platform's DecompressionStream does
+// this.
 #ifndef ASSAY_ML_DATA_GZIP_H_
 #define ASSAY_ML_DATA_GZIP_H_
 
@@ -15,12 +14,13 @@
 namespace assay::data {
 
 // The content of a gzip file (all its members, one after the other). Any content is safe.
-// Cost: one table look-up a symbol; 128 KiB of tables.
-// Fails: DataLoss if it is no gzip file, damaged or cut short (lengths and CRC-32 are checked);
-// ResourceExhausted if it unpacks to more than max_bytes, so that a small hostile file cannot fill
-// the memory.
-// Source: RFC 1951 (deflate), RFC 1952 (gzip).
+// Fails: DataLoss if it is no gzip file, damaged or cut short; ResourceExhausted if it unpacks to
+// more than max_bytes, so that a small hostile file cannot fill the memory.
 absl::StatusOr<std::vector<uint8_t>> Gunzip(std::span<const uint8_t> bytes, int64_t max_bytes);
+
+// One gzip member of these bytes, at the strongest level. The header holds no time and no name: the
+// same bytes give the same file with the same version of zlib.
+std::vector<uint8_t> Gzip(std::span<const uint8_t> bytes);
 
 }  // namespace assay::data
 
