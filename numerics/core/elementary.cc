@@ -91,12 +91,15 @@ Pair Expm1Pair(double x) {
   const double w = n * kLn2Low;
   const double r = high - w;
   const double c = (high - r) - w;
-  const double r2 = r * r;
-  const double rest = (c + c * r) + (r2 * 0.5 + (r2 * r) * Polynomial(kLane, kExp64, r));
+  const double r_short = Short(kLane, r);
+  const double square = (0.5 * r_short) * r_short;  // exact
+  const double square_rest = (0.5 * (r - r_short)) * (r + r_short);
+  const double rest = (c + c * r) + (square_rest + ((r * r) * r) * Polynomial(kLane, kExp64, r));
   const double scale = PowerOfTwo(kLane, n);
   const Pair base = TwoSum(scale, -1.0);
-  const Pair sum = TwoSum(base.high, scale * r);
-  return FastTwoSum(sum.high, (sum.low + base.low) + scale * rest);
+  const Pair linear = TwoSum(base.high, scale * r);
+  const Pair sum = FastTwoSum(linear.high, scale * square);
+  return FastTwoSum(sum.high, (sum.low + (linear.low + base.low)) + scale * rest);
 }
 
 // log(x) for finite x > 0 as a pair, relative error below 2^-67.
@@ -292,8 +295,17 @@ double PowCore32(double x, double y) { return Exp32(kLane, y * Log64(kLane, x));
 
 }  // namespace
 
-float Sqrt(float x) { return x < 0.0f || x != x ? kNanF : std::sqrt(x); }
-double Sqrt(double x) { return x < 0.0 || x != x ? kNan : std::sqrt(x); }
+// Negative numbers and NaN are told by their bits: clang takes all NaNs for equal, and would drop a
+// choice between the canonical one and the square root of a NaN.
+float Sqrt(float x) {
+  const uint32_t bits = FloatBits(x);
+  return bits > 0x7f800000u && bits != 0x80000000u ? kNanF : std::sqrt(x);
+}
+double Sqrt(double x) {
+  const uint64_t bits = FloatBits(x);
+  return bits > uint64_t{0x7ff0000000000000} && bits != uint64_t{0x8000000000000000} ? kNan
+                                                                                     : std::sqrt(x);
+}
 
 float Exp(float x) { return x != x ? kNanF : static_cast<float>(Exp32(kLane, double{x})); }
 double Exp(double x) { return NanAsCanonical(kLane, x, Exp64(kLane, x, 0.0)); }
@@ -412,6 +424,11 @@ void SinCosPi(double x, double* sine, double* cosine) {
     *cosine = 1.0;
     return;
   }
+  if (x == 0.0) {
+    *sine = x;
+    *cosine = 1.0;
+    return;
+  }
   if (magnitude < 0x1p-200) {
     // Away from the subnormals, where the product's low part would be lost.
     const Pair product = TwoProduct(x * 0x1p300, kPi);
@@ -449,18 +466,37 @@ double Erf(double x) {
   if (x == 0.0) return x;
   const double magnitude = Magnitude(x);
   if (magnitude < 0.5) {
-    // erf(x) = x + x P(x^2), relative error 2^-56.3.
-    constexpr double kSmall[10] = {
-        0x1.06eba8214db69p-3, -0x1.812746b037a1cp-2,  0x1.ce2f21a046603p-4,  -0x1.b82ce31455d87p-6,
-        0x1.565bcd89f9e95p-8, -0x1.c02ddabcb3252p-11, 0x1.f9aa6f9736951p-14, -0x1.f59f5f2b06172p-17,
-        0x1.c5b1afdfa28ap-20, -0x1.99d97c44ba40bp-23};
-    return x + x * Polynomial(kLane, kSmall, x * x);
+    // erf(x) = x + kLinear x + kCubic x^3 + x P(x^2), relative error 2^-64. 2/sqrt(pi) - 1 is led
+    // by 24 bits, whose product with 29 bits of x is exact, and the next coefficient by 20 bits;
+    // the first two coefficients of P are their rests.
+    constexpr double kLinear = 0x1.06eba8p-3;
+    constexpr double kCubic = -0x1.81274p-2;
+    constexpr double kRest[11] = {
+        0x1.0a6db446b8ea4p-30,  -0x1.812746b0379e7p-2 - kCubic, 0x1.ce2f21a042c58p-4,
+        -0x1.b82ce3128e02fp-6,  0x1.565bcd105eb9cp-8,           -0x1.c02db4d6d8fefp-11,
+        0x1.f9a35f854ad6cp-14,  -0x1.f4db9e8e31eccp-17,         0x1.bad050d774236p-20,
+        -0x1.6bdbcfd316268p-23, 0x1.3c00e3f045b93p-26};
+    // Products need their low bits below, which subnormal results lack.
+    if (magnitude < 0x1p-1018) return x + x * (kLinear + kRest[0]);
+    const double z = x * x;
+    const double x_high = DoubleFromBits(FloatBits(x) & uint64_t{0xffffffffff000000});
+    const double x_short = Short(kLane, x);
+    const double square = x_short * x_short;
+    const Pair linear = FastTwoSum(x, x_high * kLinear);
+    const Pair sum = FastTwoSum(linear.high, (x_short * square) * kCubic);
+    const double linear_rest = (x - x_high) * kLinear;
+    const double cubic_rest = ((x - x_short) * ((z + x * x_short) + square)) * kCubic;
+    const double rest = (cubic_rest + x * Polynomial(kLane, kRest, z)) + linear_rest;
+    return sum.high + ((sum.low + linear.low) + rest);
   }
   if (magnitude >= 6.0) return WithSignOf(1.0, x);
   const int i = static_cast<int>(magnitude * 4.0) - 2;
   const ErfRow& row = kErf[i];
   const double t = magnitude - 0.25 * (static_cast<double>(i) + 2.5);
-  return WithSignOf(row.high + (row.low + t * Polynomial(kLane, row.series, t)), x);
+  const double t_short = Short(kLane, t);
+  const Pair sum = FastTwoSum(row.high, t_short * row.slope);  // an exact product
+  const double rest = (t - t_short) * row.slope + t * Polynomial(kLane, row.series, t);
+  return WithSignOf(sum.high + ((sum.low + row.low) + rest), x);
 }
 
 float Pow(float x, float y) {

@@ -57,6 +57,14 @@ ASSAY_KERNEL_INLINE V NanAsCanonical(D d, V x, V y) {
   return IfThenElse(x == x, y, BitCast(d, Set(UintTag<D>(), uint64_t{0x7ff8000000000000})));
 }
 
+// x to a multiple of 2^-11, for |x| < 1: at most 11 bits, so that squares, cubes and their products
+// with short constants are exact. Leading terms are split this way where their rounding would show.
+template <class D, class V>
+ASSAY_KERNEL_INLINE V Short(D d, V x) {
+  const V magic = Set(d, 0x1.8p41);
+  return (x + magic) - magic;
+}
+
 inline constexpr double kLog2E = 0x1.71547652b82fep0;
 inline constexpr double kLn2 = 0x1.62e42fefa39efp-1;
 // log 2 in two pieces; the first has 42 bits, so that its product with an exponent is exact.
@@ -146,18 +154,25 @@ inline constexpr double kLog64[7] = {
     0x1.5555555555592p-1, 0x1.999999997ff17p-2, 0x1.24924941e1c0fp-2, 0x1.c71c5213b3bd9p-3,
     0x1.74663d1bacd3cp-3, 0x1.39a1e2ca47613p-3, 0x1.2f04033909ab3p-3};
 
-// e log(2) + log(m + correction), for m in [sqrt(1/2), sqrt(2)) and a tiny correction.
-// Source: fdlibm's arrangement, f - (f^2/2 - s (f^2/2 + R)), with the leading sum compensated.
+// e log(2) + log(1 + f) + correction, for 1 + f in [sqrt(1/2), sqrt(2)) and a tiny correction, as
+// e log(2) + f - f^2/2 + s (f^2/2 + R) with the first three terms summed exactly.
+// Source: fdlibm's arrangement (FreeBSD msun, e_log.c).
 template <class D, class V>
 ASSAY_KERNEL_INLINE V LogOfParts64(D d, V e, V f, V correction) {
   const V s = f / (Set(d, 2.0) + f);
   const V z = s * s;
-  const V half_square = (Set(d, 0.5) * f) * f;
-  const V tail = half_square - s * (half_square + z * Polynomial(d, kLog64, z));
+  const V half = Set(d, 0.5);
+  const V tail = s * ((half * f) * f + z * Polynomial(d, kLog64, z));
   const V main = e * Set(d, kLn2High);  // exact
-  const V high = main + f;
-  const V low = (main - high) + f;  // exact: main is 0 or larger than f
-  return high + (low + ((e * Set(d, kLn2Low) + correction) - tail));
+  const V sum = main + f;
+  const V sum_low = (main - sum) + f;  // exact: main is 0 or larger than f
+  const V f_short = Short(d, f);
+  const V square = (half * f_short) * f_short;  // exact
+  const V square_rest = (half * (f - f_short)) * (f + f_short);
+  const V high = sum - square;
+  const V low = (sum - high) - square;  // exact: f^2/2 is less than the sum
+  const V rest = (e * Set(d, kLn2Low) + correction) + (tail - square_rest);
+  return high + ((sum_low + low) + rest);
 }
 
 template <class D, class V>
@@ -200,10 +215,16 @@ ASSAY_KERNEL_INLINE V Log32(D d, V x) {
   return LogSpecials(d, x, LogOfParts32(d, e, m - Set(d, 1.0)));
 }
 
-// sin(x) = x + x^3 P(x^2) on |x| <= pi/4, relative error 2^-62.8.
-inline constexpr double kSin64[7] = {
-    -0x1.5555555555555p-3,  0x1.111111111108bp-7,  -0x1.a01a01a006d8cp-13, 0x1.71de3a4019c09p-19,
-    -0x1.ae643d4462f14p-26, 0x1.6114a6533149ep-33, -0x1.a55ce702f015ap-41};
+// sin(x) = x + x^3 (kSin64Lead + P(x^2)) on |x| <= pi/4, relative error 2^-62.8. The lead is -1/6
+// in 20 bits; the first coefficient of P is the rest.
+inline constexpr double kSin64Lead = -0x1.55555p-3;
+inline constexpr double kSin64[7] = {-0x1.5555555555555p-3 - kSin64Lead,
+                                     0x1.111111111108bp-7,
+                                     -0x1.a01a01a006d8cp-13,
+                                     0x1.71de3a4019c09p-19,
+                                     -0x1.ae643d4462f14p-26,
+                                     0x1.6114a6533149ep-33,
+                                     -0x1.a55ce702f015ap-41};
 // cos(x) = 1 - x^2/2 + x^4 P(x^2) on |x| <= pi/4, error 2^-68.5.
 inline constexpr double kCos64[7] = {
     0x1.5555555555555p-5,  -0x1.6c16c16c16b47p-10, 0x1.a01a01a001881p-16, -0x1.27e4fb603e377p-22,
@@ -213,16 +234,27 @@ inline constexpr double kCos64[7] = {
 template <class D, class V>
 ASSAY_KERNEL_INLINE V SinKernel64(D d, V x, V low) {
   const V z = x * x;
-  const V cubic = (x * z) * Polynomial(d, kSin64, z);
-  return x + (cubic + (low - low * (z * Set(d, 0.5))));
+  const V x_short = Short(d, x);
+  const V short_square = x_short * x_short;
+  const V lead = (x_short * short_square) * Set(d, kSin64Lead);  // exact
+  const V lead_rest = ((x - x_short) * ((z + x * x_short) + short_square)) * Set(d, kSin64Lead);
+  const V sum = x + lead;
+  const V sum_low = (x - sum) + lead;  // exact
+  const V rest = (x * z) * Polynomial(d, kSin64, z) + (low - low * (z * Set(d, 0.5)));
+  return sum + (sum_low + (lead_rest + rest));
 }
 template <class D, class V>
 ASSAY_KERNEL_INLINE V CosKernel64(D d, V x, V low) {
   const V one = Set(d, 1.0);
+  const V half = Set(d, 0.5);
   const V z = x * x;
-  const V half = z * Set(d, 0.5);
-  const V sum = one - half;
-  return sum + (((one - sum) - half) + ((z * z) * Polynomial(d, kCos64, z) - x * low));
+  const V x_short = Short(d, x);
+  const V square = (half * x_short) * x_short;  // exact
+  const V square_rest = (half * (x - x_short)) * (x + x_short);
+  const V sum = one - square;
+  const V sum_low = (one - sum) - square;  // exact
+  const V rest = (z * z) * Polynomial(d, kCos64, z) - x * low;
+  return sum + (sum_low + (rest - square_rest));
 }
 
 // As above, with relative errors of 2^-47.5 and 2^-43.3.

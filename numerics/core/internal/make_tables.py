@@ -36,10 +36,12 @@ def polynomial(f, width, degree):
 
 def print_erf():
     print("// Row i serves erf(c + t), c = (i + 2.5) / 4 and |t| <= 1/8: the high and low part of erf(c), then")
-    print("// the coefficients of t, ..., t^12 of the polynomial through the Chebyshev nodes.")
+    print("// the slope at c in 40 bits, so that its product with a short t is exact, and the coefficients of")
+    print("// t, ..., t^12 of the polynomial through the Chebyshev nodes, the first without the slope.")
     print("struct ErfRow {")
     print("  double high;")
     print("  double low;")
+    print("  double slope;")
     print("  double series[12];")
     print("};")
     print("constexpr ErfRow kErf[22] = {")
@@ -48,8 +50,11 @@ def print_erf():
         center = mpf(2 * i + 5) / 8
         p = polynomial(lambda t: erf(center + t), mpf(1) / 8, 12)
         high = double(p[0])
-        series = ", ".join(text(double(c)) for c in p[1:])
-        print("    {%s, %s, {%s}}," % (text(high), text(double(p[0] - high)), series))
+        with mp.workprec(40):
+            slope = +p[1]
+        series = ", ".join(text(double(c)) for c in [p[1] - slope] + p[2:])
+        row = (text(high), text(double(p[0] - high)), text(slope), series)
+        print("    {%s, %s, %s, {%s}}," % row)
     print("};")
 
 
