@@ -80,6 +80,8 @@ symlinkSync(resolve(packages), join(stage, "node_modules"));
 
 const common: esbuild.BuildOptions = {
   absWorkingDir: stage,
+  // Hashes in names cover the paths of what went in: let packages lie where they are linked.
+  preserveSymlinks: true,
   bundle: true,
   minify: true,
   format: "esm",
@@ -103,17 +105,17 @@ const scripts = await esbuild.build({
   ...common,
   entryPoints: Object.entries(entries).map(([out, path]) => ({ in: path, out })),
   splitting: true,
-  outdir: join(output, "assets"),
+  outdir: "assets",
   entryNames: "[name]-[hash]",
   chunkNames: "shared-[hash]",
   metafile: true,
 });
 const outputs = scripts.metafile!.outputs;
-const toSite = (path: string): string => relative(output, resolve(stage, path));
+for (const path of Object.keys(outputs)) copyFileSync(join(stage, path), join(output, path));
 const scriptOf = new Map<string, string>();
 for (const [path, { entryPoint }] of Object.entries(outputs)) {
   for (const [name, entry] of Object.entries(entries)) {
-    if (entryPoint === entry) scriptOf.set(name, toSite(path));
+    if (entryPoint === entry) scriptOf.set(name, path);
   }
 }
 /** A script with everything that it loads at once. */
@@ -126,9 +128,8 @@ function closure(path: string, seen = new Set<string>()): Set<string> {
   return seen;
 }
 const scriptBytes = (name: string): number => {
-  const entry = Object.keys(outputs).find((path) => toSite(path) === scriptOf.get(name))!;
-  return [...closure(entry)].reduce(
-    (sum, path) => sum + brotli(readFileSync(resolve(stage, path))),
+  return [...closure(scriptOf.get(name)!)].reduce(
+    (sum, path) => sum + brotli(readFileSync(join(stage, path))),
     0,
   );
 };

@@ -149,6 +149,7 @@ void Conditioning(Context& context, Report& report) {
   for (const SumMethod method : floating::kSumMethods) {
     table.Column<double>(floating::SumMethodName(method), "digits");
   }
+  table.Column<double>("rule", "digits");
   Random random(context.seed(), 2000);
   constexpr int kMostDecades = 34;
   double kahan_at_end = 0;
@@ -163,8 +164,9 @@ void Conditioning(Context& context, Report& report) {
       digits[m] = floating::CompareWith(floating::Sum(x, floating::kSumMethods[m]), sum).digits;
     }
     const double condition = floating::SumCondition(x);
+    const double rule = std::max(0.0, Log10(0x1p53) - Log10(condition));
     table.Row(condition, Log10(condition), digits[0], digits[1], digits[2], digits[3], digits[4],
-              digits[5]);
+              digits[5], rule);
     if (decade <= 18) kahan_at_end = digits[2];
     context.Progress(decade, kMostDecades, "sums of growing condition");
   }
@@ -200,6 +202,7 @@ void Variances(Context& context, Report& report) {
   table.Column<double>("shift")
       .Column<double>("one_pass")
       .Column<double>("two_pass")
+      .Column<double>("two_pass_corrected")
       .Column<double>("welford");
   const int64_t n = context.Integer("variance_n", 1000, 1000, 1000);
   Random random(context.seed(), 3000);
@@ -231,7 +234,8 @@ void Variances(Context& context, Report& report) {
     }
     const double one_pass_error = error(floating::VarianceMethod::kOnePass);
     const double welford_error = error(floating::VarianceMethod::kWelford);
-    table.Row(shift, one_pass_error, error(floating::VarianceMethod::kTwoPass), welford_error);
+    table.Row(shift, one_pass_error, error(floating::VarianceMethod::kTwoPass),
+              error(floating::VarianceMethod::kTwoPassCorrected), welford_error);
     worst_one_pass = std::max(worst_one_pass, one_pass_error);
     worst_welford = std::max(worst_welford, welford_error);
   }
@@ -239,6 +243,9 @@ void Variances(Context& context, Report& report) {
                "First shift at which the one-pass variance is negative");
   report.Exact("negative_variance", negative, "That negative variance");
   report.Exact("one_pass_worst", worst_one_pass, "Largest relative error of the one-pass formula");
+  report.Exact("data_deviation",
+               std::sqrt(floating::Variance<double>(base, floating::VarianceMethod::kTwoPass)),
+               "Standard deviation of the data before the shift");
   report.Exact("welford_worst", worst_welford, "Largest relative error of Welford's method");
 }
 
@@ -319,6 +326,15 @@ void Thresholds(Report& report) {
   OverflowRow<double>(Format::kF64, table, report);
 }
 
+// log(1 + t) for 0 < t < 1 by its series 2 (s + s^3 / 3 + s^5 / 5 + ...), s = t / (2 + t): good to
+// a few units roundoff, and not the library's way.
+double LogOnePlus(double t) {
+  const double s = t / (2 + t);
+  double sum = 0;
+  for (int k = 41; k >= 3; k -= 2) sum = (sum + 1.0 / k) * (s * s);
+  return 2 * (s + s * sum);
+}
+
 void LogSumExps(Report& report) {
   Table& table = report.AddTable("lse", "Relative error of log(exp(0) + exp(-d)) in f64");
   table.Column<int64_t>("d").Column<double>("plain_log").Column<double>("log1p");
@@ -327,8 +343,7 @@ void LogSumExps(Report& report) {
   for (int64_t d = 1; d <= 48; ++d) {
     const std::array<double, 2> z = {0.0, -static_cast<double>(d)};
     const std::span<const double> view(z);
-    // log1p(t) = t - t^2/2 + ...; with exp(-d) to 1 ulp it is known to a few ulps.
-    const double exact = Log1p(Exp(z[1]));
+    const double exact = LogOnePlus(Exp(z[1]));
     const double plain = std::fabs(floating::reference::ShiftedLogSumExp(view) - exact) / exact;
     const double stable = std::fabs(floating::LogSumExp(view) - exact) / exact;
     table.Row(d, plain, stable);
@@ -691,6 +706,8 @@ void Autopsy(Training& training, const Garments& data, Report& report) {
   report.Exact("culprit", culprit, "The first operation with a result that is not finite");
   report.Exact("culprit_logit", culprit_logit, "The logit that overflowed");
   report.Exact("culprit_class", culprit_class, "The class of that logit");
+  report.Exact("culprit_images", static_cast<int64_t>(training.Batch().size()),
+               "Images in the batch of the bad step");
   report.Exact("culprit_count", exponentials.infinite,
                "Infinite exponentials in the batch of the bad step");
   report.Exact("weights_lost", after.nan, "Weights that are NaN after that one step");
@@ -722,6 +739,7 @@ absl::Status Story(Context& context, Report& report) {
       .Column<double>("naive")
       .Column<double>("cured")
       .Column<double>("largest_logit")
+      .Column<double>("threshold")
       .Column<double>("accuracy");
   report.Exact("training_images", images, "Images trained on");
   report.Exact("training_steps", steps, "Steps of the run", "steps");
@@ -733,6 +751,7 @@ absl::Status Story(Context& context, Report& report) {
   Training cured(&*train, seed, rate);
   std::vector<State> checkpoints;
   int64_t nan_step = -1;
+  const double threshold = floating::ToDouble(Format::kF32, FirstOverflow<float>(Format::kF32));
   const int64_t every = std::max<int64_t>(steps / 50, 1);
   double naive_sum = 0;
   double cured_sum = 0;
@@ -763,7 +782,8 @@ absl::Status Story(Context& context, Report& report) {
       accuracy = Accuracy(cured.state().weights, *test);
       accuracy_best = std::max(accuracy_best, accuracy);
       const double share = 1.0 / static_cast<double>(every);
-      curve.Row(k + 1, naive_sum * share, cured_sum * share, static_cast<double>(most), accuracy);
+      curve.Row(k + 1, naive_sum * share, cured_sum * share, static_cast<double>(most), threshold,
+                accuracy);
       cured_tail = cured_sum * share;
       naive_sum = cured_sum = 0;
     }
@@ -810,6 +830,45 @@ absl::Status Story(Context& context, Report& report) {
   return absl::OkStatus();
 }
 
+// The same story on all images, for longer: only natively.
+absl::Status BigStory(Context& context, Report& report) {
+  const absl::StatusOr<std::vector<uint8_t>> pack = context.Data("all_garments");
+  if (!pack.ok()) return pack.status();
+  constexpr int64_t kRecords = kLargeTraining + kLargeTest;
+  const absl::StatusOr<Garments> train = ReadPack(*pack, kRecords, 0, kLargeTraining);
+  if (!train.ok()) return train.status();
+  const absl::StatusOr<Garments> test = ReadPack(*pack, kRecords, kLargeTraining, kLargeTest);
+  if (!test.ok()) return test.status();
+  const int64_t steps = context.Integer("big_steps", 0, 0, 60000);
+  const float rate = static_cast<float>(context.Real("big_rate", 0.08, 0.08, 0.08));
+  Training naive(&*train, context.seed(), rate);
+  Training cured(&*train, context.seed(), rate);
+  int64_t nan_step = -1;
+  double recent = 0;
+  double loss_before = 0;
+  for (int64_t k = 0; k < steps; ++k) {
+    if (nan_step < 0) {
+      const double loss = static_cast<double>(naive.Step(&Naive<float>));
+      if (loss - loss != 0) {
+        nan_step = k;
+        loss_before = recent;
+      }
+      recent = k == 0 ? loss : 0.998 * recent + 0.002 * loss;
+    }
+    (void)cured.Step(&StableLoss);
+    context.Progress(k + 1, steps, "training on all images");
+  }
+  report.Exact("big_images", kLargeTraining, "Images of the long run");
+  report.Exact("big_steps", steps, "Steps of the long run", "steps");
+  report.Exact("big_nan_step", nan_step, "First bad step of the long run, -1 for none", "steps");
+  report.Exact("big_epochs", static_cast<double>(nan_step) / (kLargeTraining / kBatch),
+               "Passes over the data before the long run breaks");
+  report.Exact("big_loss_before", loss_before, "Running mean of its loss just before");
+  report.Exact("big_accuracy", Accuracy(cured.state().weights, *test),
+               "Test accuracy of the long cured run");
+  return absl::OkStatus();
+}
+
 void Patches(Report& report) {
   Table& table = report.AddTable("patch", "Push on a wrong answer, by how wrong it is");
   table.Column<int64_t>("gap").Column<double>("logsumexp").Column<double>("epsilon");
@@ -836,7 +895,9 @@ absl::Status Run(Context& context, Report& report) {
   Thresholds(report);
   LogSumExps(report);
   Patches(report);
-  return Story(context, report);
+  if (absl::Status status = Story(context, report); !status.ok()) return status;
+  if (context.profile() == lab::Profile::kFull) return BigStory(context, report);
+  return absl::OkStatus();
 }
 
 ASSAY_LAB(numerical_pitfalls, {.title = "Numerical pitfalls", .run = &Run});
