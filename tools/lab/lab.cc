@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <iterator>
 
+#include "numerics/core/bits.h"
 #include "numerics/core/sha256.h"
 #include "tools/lab/number.h"
 

@@ -463,10 +463,4 @@ std::string FormatHex(uint64_t value, int digits) {
   return text;
 }
 
-uint64_t CanonicalBits(double value) {
-  return value != value ? uint64_t{0x7ff8} << 48 : FloatBits(value);
-}
-
-uint32_t CanonicalBits(float value) { return value != value ? 0x7fc00000u : FloatBits(value); }
-
 }  // namespace assay::lab

@@ -51,11 +51,6 @@ std::optional<uint64_t> ParseUint(std::string_view text);
 // "0x" and `digits` lower-case hexadecimal digits of the low bits of `value`.
 std::string FormatHex(uint64_t value, int digits);
 
-// The bits of a float with every NaN mapped to the one quiet NaN 0x7ff8000000000000 (0x7fc00000 for
-// f32): sign and payload of a NaN differ between machines.
-uint64_t CanonicalBits(double value);
-uint32_t CanonicalBits(float value);
-
 }  // namespace assay::lab
 
 #endif  // ASSAY_TOOLS_LAB_NUMBER_H_

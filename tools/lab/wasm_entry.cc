@@ -30,6 +30,15 @@
 #define ASSAY_LAB_EXPORT(name) __attribute__((export_name(#name), used))
 extern "C" __attribute__((import_module("assay"), import_name("progress"))) void assay_lab_progress(
     int32_t done, int32_t total, const char* what, uint32_t what_len);
+
+// Abseil looks for a way to print stack traces, through JavaScript that a standalone module does
+// not have. Defined here, these three are not imports: no lab needs them, and pages refuse what
+// they do not know.
+extern "C" {
+uintptr_t emscripten_stack_snapshot() { return 0; }
+uint32_t emscripten_stack_unwind_buffer(uintptr_t, void*, uint32_t) { return 0; }
+int emscripten_asm_const_int(const char*, const char*, ...) { return 0; }
+}
 #else
 #define ASSAY_LAB_EXPORT(name) __attribute__((used))
 extern "C" __attribute__((weak)) void assay_lab_progress(int32_t, int32_t, const char*, uint32_t) {}

@@ -2,14 +2,15 @@
 #include "tools/lab/records/records.h"
 
 #include <algorithm>
-#include <bit>
 #include <cmath>
 #include <cstddef>
+#include <limits>
 #include <optional>
 #include <set>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "numerics/core/bits.h"
 #include "numerics/core/sha256.h"
 #include "tools/lab/number.h"
 #include "tools/lab/records/schema.h"
@@ -110,28 +111,25 @@ absl::StatusOr<RecordSet> Sealed(RecordSet set) {
   return set;
 }
 
-Json ComparisonJson(const Comparison& comparison) {
-  return {{"left", comparison.left},
-          {"op", comparison.op},
-          {"right", comparison.right},
-          {"left_value", comparison.left_value},
-          {"right_value", comparison.right_value},
-          {"holds", comparison.holds}};
+Json UndecidedJson(const Claim& claim) {
+  return {{"id", claim.id},
+          {"text", claim.text},
+          {"predicate", claim.predicate.text()},
+          {"evidence", Json::array()}};
 }
 
 absl::StatusOr<Json> Decide(const RecordSet& set, const Claim& claim, bool measures) {
-  Json verdict = {{"id", claim.id},
-                  {"text", claim.text},
-                  {"predicate", claim.predicate.text()},
-                  {"evidence", Json::array()}};
   Json absent = Json::array();
   bool measured = false;
   for (const std::string& name : claim.predicate.names()) {
     if (LookUp(set, name).status().code() != absl::StatusCode::kNotFound) continue;
     absent.push_back(name);
-    measured = measured || (measures && name.find('.') == std::string::npos);
+    // All that a lab reports is there at full size, so what is not is a timing.
+    measured = measured ||
+               (measures && set.exact["profile"] == "full" && name.find('.') == std::string::npos);
   }
   if (!absent.empty()) {
+    Json verdict = UndecidedJson(claim);
     verdict["verdict"] = measured ? "measured" : "absent";
     verdict["absent"] = std::move(absent);
     return verdict;
@@ -143,11 +141,7 @@ absl::StatusOr<Json> Decide(const RecordSet& set, const Claim& claim, bool measu
                                                    claim.predicate.text(),
                                                    "': ", decided.status().message()));
   }
-  verdict["verdict"] = decided->holds ? "holds" : "fails";
-  if (decided->narrow) verdict["narrow"] = true;
-  for (const Comparison& comparison : decided->evidence)
-    verdict["evidence"].push_back(ComparisonJson(comparison));
-  return verdict;
+  return VerdictJson(claim, *decided);
 }
 
 const Json* FindById(const Json& list, std::string_view id) {
@@ -155,12 +149,6 @@ const Json* FindById(const Json& list, std::string_view id) {
     if (item["id"] == id) return &item;
   }
   return nullptr;
-}
-
-// Bits as an integer that counts floats in order, so that a difference is a number of steps.
-int64_t Ordered(uint64_t bits, int width) {
-  const uint64_t sign = uint64_t{1} << (width - 1);
-  return (bits & sign) != 0 ? -static_cast<int64_t>(bits & (sign - 1)) : static_cast<int64_t>(bits);
 }
 
 void FillFloatDetails(const std::string& type, Difference& difference) {
@@ -171,11 +159,12 @@ void FillFloatDetails(const std::string& type, Difference& difference) {
   const int width = type == "f32" ? 32 : 64;
   difference.old_bits = FormatHex(a->bits, width / 4);
   difference.new_bits = FormatHex(b->bits, width / 4);
-  if (a->text == "NaN" || b->text == "NaN") return;
-  const int64_t x = Ordered(a->bits, width), y = Ordered(b->bits, width);
-  const uint64_t distance = x > y ? static_cast<uint64_t>(x) - static_cast<uint64_t>(y)
-                                  : static_cast<uint64_t>(y) - static_cast<uint64_t>(x);
-  difference.ulps = FormatUint(distance);
+  const uint64_t distance = width == 32
+                                ? UlpDistance(FloatFromBits(static_cast<uint32_t>(a->bits)),
+                                              FloatFromBits(static_cast<uint32_t>(b->bits)))
+                                : UlpDistance(DoubleFromBits(a->bits), DoubleFromBits(b->bits));
+  // The largest count stands for a number against a NaN.
+  if (distance != std::numeric_limits<uint64_t>::max()) difference.ulps = FormatUint(distance);
 }
 
 std::string ValueText(const Json& figure) {
@@ -513,6 +502,21 @@ absl::StatusOr<RecordSet> ReadRecords(const std::map<std::string, std::string>& 
     }
   }
   return set;
+}
+
+Json VerdictJson(const Claim& claim, const Verdict& verdict) {
+  Json result = UndecidedJson(claim);
+  result["verdict"] = verdict.holds ? "holds" : "fails";
+  if (verdict.narrow) result["narrow"] = true;
+  for (const Comparison& comparison : verdict.evidence) {
+    result["evidence"].push_back({{"left", comparison.left},
+                                  {"op", comparison.op},
+                                  {"right", comparison.right},
+                                  {"left_value", comparison.left_value},
+                                  {"right_value", comparison.right_value},
+                                  {"holds", comparison.holds}});
+  }
+  return result;
 }
 
 absl::StatusOr<Operand> LookUp(const RecordSet& records, std::string_view name) {

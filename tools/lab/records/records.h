@@ -59,6 +59,9 @@ absl::StatusOr<RecordSet> MakeRecords(const Json& report, const Manifest& manife
 absl::StatusOr<RecordSet> ReadRecords(const std::map<std::string, std::string>& files,
                                       std::string_view folder);
 
+// A decided claim as claims.json and measured files hold it.
+Json VerdictJson(const Claim& claim, const Verdict& verdict);
+
 // The value of a name in a record set, for predicates. Fails: NotFound.
 absl::StatusOr<Operand> LookUp(const RecordSet& records, std::string_view name);
 
