@@ -22,8 +22,7 @@ def parse(tree, path):
 def targets(tree):
     """Every target of every BUILD file of ours (named BUILD), in order of path and line.
 
-    An article's lab and demo are among them: the macro `article` makes exact libraries of lab.cc and
-    wasm.cc. A call of article_targets in an attribute stands for the labels that it gives.
+    An article's lab is among them: the macro `article` makes an exact library of lab.cc. A call of article_targets in an attribute stands for the labels that it gives.
     """
     found = []
     slugs = _articles(tree)
@@ -50,7 +49,7 @@ def targets(tree):
                 )
                 found.append(target)
                 if target.rule == "article":
-                    found += _libraries_of_article(target)
+                    found.append(_lab_of_article(target))
     return sorted(found, key=lambda target: (target.path, target.line))
 
 
@@ -80,14 +79,11 @@ class _ArticleTargets(ast.NodeTransformer):
         return ast.copy_location(ast.List([ast.Constant(label) for label in labels], ast.Load()), node)
 
 
-def _libraries_of_article(article):
-    made = []
-    for name, source, deps in (("lab", "lab.cc", "lab_deps"), ("demo", "wasm.cc", "demo_deps")):
-        attributes = {"name": ast.Constant(name), "srcs": ast.List([ast.Constant(source)], ast.Load())}
-        if deps in article.attributes:
-            attributes["deps"] = article.attributes[deps]
-        made.append(article._replace(rule="assay_library", name=name, attributes=attributes))
-    return made
+def _lab_of_article(article):
+    attributes = {"name": ast.Constant("lab"), "srcs": ast.List([ast.Constant("lab.cc")], ast.Load())}
+    if "lab_deps" in article.attributes:
+        attributes["deps"] = article.attributes["lab_deps"]
+    return article._replace(rule="assay_library", name="lab", attributes=attributes)
 
 
 def _dotted(node):

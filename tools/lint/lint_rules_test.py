@@ -236,8 +236,9 @@ class PlantedFaults(unittest.TestCase):
         self.expect(rules_build.manual_targets, {"b/BUILD": 'x(name = "y", tags = ["manual"])\n'}, "b/BUILD:1: y")
 
     def test_room_layout(self):
-        self.expect(rules_build.room_layout, {"numerics/fft/BUILD": library("fft")})
-        self.expect(rules_build.room_layout, {"search/index/BUILD": library("flat")}, "search/index/BUILD:1")
+        self.expect(rules_build.room_layout, {"numerics/fft/BUILD": library("fft"), "numerics/fft/fft.h": "\n"})
+        bad = {"search/index/BUILD": library("flat"), "search/index/index.h": "\n"}
+        self.expect(rules_build.room_layout, bad, "search/index/BUILD:1: no target named index")
 
     def test_exact_is_checked(self):
         files = self.exact("\n")
@@ -249,12 +250,13 @@ class PlantedFaults(unittest.TestCase):
         files["numerics/fft/BUILD"] = library(profile='"fast"')
         self.expect(rules_build.exact_is_checked, files)
 
-    def test_exact_is_checked_for_labs_and_demos(self):
-        files = {"web/articles.bzl": 'ARTICLES = [\n    "mean",\n]\n'}
+    def test_exact_is_checked_for_labs(self):
+        files = {"web/articles.bzl": 'ARTICLES = [\n    "mean",\n]\n', "web/articles/mean/lab.cc": "\n"}
         files["web/articles/mean/BUILD"] = 'article(\n    name = "mean",\n    lab_deps = ["//numerics/fft"],\n)\n'
-        files["web/articles/mean/lab.cc"] = files["web/articles/mean/wasm.cc"] = "\n"
         files["tests/profiles/BUILD"] = 'exact_objects_test(name = "exact_objects_test", deps = article_targets("lab"))\n'
-        self.expect(rules_build.exact_is_checked, {**files, **self.exact("\n")}, "//web/articles/mean:demo is exact")
+        self.expect(rules_build.exact_is_checked, {**files, **self.exact("\n")})
+        files["web/articles.bzl"] = "ARTICLES = [\n]\n"
+        self.expect(rules_build.exact_is_checked, files, "//numerics/fft:fft is exact", "//web/articles/mean:lab is exact")
 
     def test_python_syntax(self):
         self.expect(rules_format.python_syntax, {"a/x.py": "#!/usr/bin/python3\nx = 1\n"})

@@ -88,17 +88,15 @@ def exact_is_checked(tree):
 
 
 def room_layout(tree):
-    """A room's main library is named after its folder, and so are its headers, tests and benchmark."""
+    """A room that has a header named after it has a target of that name, so that //package/room finds it."""
+    named = {(target.package, target.name) for target in build_files.targets(tree)}
     checked = 0
     faults = []
-    named = {}
-    for target in build_files.targets(tree):
-        named.setdefault(target.package, []).append(target)
-    for package, found in sorted(named.items()):
-        parts = package.split("/")
-        if len(parts) != 2 or parts[0] in ("tests", "tools", "web") or package == "numerics/core":
-            continue
-        checked += 1
-        if parts[1] not in {target.name for target in found}:
-            faults.append(Fault(found[0].path, 1, f"no target named {parts[1]}, after the room"))
+    for path in tree.paths:
+        parts = path.split("/")
+        if len(parts) == 3 and parts[2] == parts[1] + ".h" and parts[0] not in ("tests", "tools", "web"):
+            checked += 1
+            package = "/".join(parts[:2])
+            if (package, parts[1]) not in named:
+                faults.append(Fault(package + "/BUILD", 1, f"no target named {parts[1]}, after {path}"))
     return checked, faults
