@@ -30,6 +30,7 @@ export function slugOf(text: string): string {
   return (
     text
       .normalize("NFKD")
+      .replace(/[\u0300-\u036f]/g, "")
       .toLowerCase()
       .replace(/[^a-z0-9]+/g, "-")
       .replace(/^-+|-+$/g, "") || "section"

@@ -1,0 +1,125 @@
+// SPDX-License-Identifier: Apache-2.0
+// Small pieces: numbers, names, styles made into classes, CSV, charts.
+
+import assert from "node:assert/strict";
+import { test } from "node:test";
+
+import { chartSvg, logTicks, logTickText, seriesOf, spread, thumbnail } from "./charts.ts";
+import { hoistedCss, hoistStyles } from "./hoist.ts";
+import { type ChartSpec, readCsv, type Table } from "./records.ts";
+import { nearest, numberHtml, numberText, significant, slugOf } from "./text.ts";
+
+test("numbers keep their digits and gain a reader's form", () => {
+  assert.equal(numberHtml("0.25"), "0.25");
+  assert.equal(numberHtml("-3"), "\u22123");
+  assert.equal(numberHtml("1999"), "1999");
+  assert.equal(numberHtml("60000"), "60,000");
+  assert.equal(numberHtml("16777216"), "16,777,216");
+  assert.equal(numberHtml("1.5e-08"), '<span class="nb">1.5 \u00d7 10<sup>\u22128</sup></span>');
+  assert.equal(numberText("1.5e-08"), "1.5 \u00d7 10^\u22128");
+  assert.equal(numberHtml("nan"), "NaN");
+  assert.equal(numberHtml("<b>"), "&lt;b&gt;");
+});
+
+test("columns are shortened to significant digits, whole numbers never", () => {
+  assert.equal(significant("3.319176133942392e-8", 4), "3.319e-8");
+  assert.equal(significant("0.0123456789", 3), "0.0123");
+  assert.equal(significant("123456789", 3), "123456789");
+  assert.equal(significant("nan", 3), "nan");
+});
+
+test("names: the nearest, and slugs", () => {
+  assert.equal(nearest("forwrad", ["backward", "forward"]), "forward");
+  assert.equal(nearest("x", []), undefined);
+  assert.equal(slugOf("Why 1/k? Because."), "why-1-k-because");
+  assert.equal(slugOf("\u00dcber \u2013 alles"), "uber-alles");
+});
+
+test("inline styles become classes, the same style the same class", () => {
+  const styles = new Map<string, string>();
+  const html = hoistStyles(
+    '<p style="color:red" class="a">x</p><b style="color:red;">y</b><i title="style=1">z</i>',
+    styles,
+  );
+  const [name] = [...styles.keys()];
+  assert.equal(styles.size, 1);
+  assert.equal(html, `<p class="a ${name}">x</p><b class="${name}">y</b><i title="style=1">z</i>`);
+  assert.equal(hoistedCss(styles), `.${name}{color:red;}`);
+});
+
+test("CSV with quotes, commas and line ends inside", () => {
+  assert.deepEqual(readCsv('a,b\n1,"x, ""y""\nz"\n'), [
+    ["a", "b"],
+    ["1", 'x, "y"\nz'],
+  ]);
+  assert.deepEqual(readCsv("a\n1"), [["a"], ["1"]]);
+});
+
+const table: Table = {
+  id: "t",
+  title: "T",
+  columns: [
+    { name: "n", type: "i64", unit: "1" },
+    { name: "a", type: "f64", unit: "ulp" },
+    { name: "b", type: "f64", unit: "ulp" },
+  ],
+  rows: [
+    ["10", "1e-8", "nan"],
+    ["100", "1e-4", "2e-8"],
+    ["1000", "0.5", "3e-8"],
+  ],
+  hash: "",
+  csv: "records/full/t.csv",
+  browser: { as: "shown" },
+};
+const chart: ChartSpec = {
+  id: "c",
+  title: "One grows",
+  table: "t",
+  mark: "line",
+  x: "n",
+  y: ["a", "b"],
+  x_scale: "log",
+  y_scale: "log",
+  alt: "Two lines. One grows.",
+};
+
+test("a chart has two pictures with names, no inline style, ids of its own and short coordinates", () => {
+  const svg = chartSvg(chart, table);
+  assert.equal(svg.match(/<svg /g)?.length, 2);
+  assert.equal(svg.match(/role="img"/g)?.length, 2);
+  assert.match(
+    svg,
+    /<title id="c-c-w-t">One grows<\/title><desc id="c-c-w-d">Two lines\. One grows\.<\/desc>/,
+  );
+  assert.ok(!/style=|<style|aria-label="/.test(svg));
+  assert.ok(!/\d\.\d{3}/.test(svg.replace(/<(title|desc|text)[\s\S]*?<\/\1>/g, "")));
+  for (const [, id] of svg.matchAll(/ id="([^"]*)"/g)) assert.match(id!, /^c-c-[wn]-/);
+  assert.match(svg, /stroke-dasharray="6 3"/);
+  assert.equal(chartSvg(chart, table), svg, "the same again");
+});
+
+test("a chart that does not fit its table says why", () => {
+  assert.throws(
+    () => seriesOf({ ...chart, y: "c" }, table),
+    /table t has no column c \(it has n, a, b\)/,
+  );
+});
+
+test("a small chart holds no words", () => {
+  const svg = thumbnail(chart, table);
+  assert.match(svg, /aria-hidden="true"/);
+  assert.ok(!svg.includes("<text"));
+});
+
+test("log ticks are powers of ten, thinned out; 1, 2, 5 where there are few", () => {
+  assert.deepEqual(logTicks(1e-8, 1, 5), [1e-8, 1e-6, 1e-4, 1e-2, 1]);
+  assert.deepEqual(logTicks(3, 60, 5), [5, 10, 20, 50]);
+  assert.equal(logTickText(1e-8), "10\u207b\u2078");
+  assert.equal(logTickText(2000), "2,000");
+});
+
+test("labels are spread without changing their order", () => {
+  assert.deepEqual(spread([100, 102, 104], 16, 0, 400), [100, 116, 132]);
+  assert.deepEqual(spread([390, 395], 16, 0, 400), [384, 400]);
+});
