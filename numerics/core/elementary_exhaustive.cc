@@ -3,7 +3,10 @@
 // Measures the float functions of elementary.h over all 2^32 inputs (minutes a function, so a
 // program to run by hand and not a test):
 //
-//   elementary_exhaustive [--threads=N] [--step=N] [FUNCTION...]
+//   elementary_exhaustive [--threads=N] [--step=N] [--batch] [FUNCTION...]
+//
+// With --batch it compares the batch forms of elementary_simd.h with the scalar functions instead,
+// bit by bit, with each set of vector instructions that the machine has.
 //
 // The reference is the platform's double function, taken to be good to 2 ulp of double, which is
 // 2^-27 ulp of float; where that could matter to the question whether a result is the correctly
@@ -12,17 +15,21 @@
 // special case is wrong.
 #include <mpfr.h>
 
+#include <algorithm>
 #include <cmath>
 #include <cstdint>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
 #include <limits>
+#include <span>
 #include <string>
 #include <vector>
 
+#include "hwy/highway.h"
 #include "numerics/core/bits.h"
 #include "numerics/core/elementary.h"
+#include "numerics/core/elementary_simd.h"
 #include "numerics/core/thread_pool.h"
 
 namespace assay {
@@ -164,19 +171,71 @@ bool Run(const Function& function, int64_t step, ThreadPool& pool) {
   return survey.largest <= 1.0 && survey.wrong == 0;
 }
 
+struct BatchFunction {
+  const char* name;
+  void (*batch)(std::span<const float>, std::span<float>);
+  float (*scalar)(float);
+};
+const BatchFunction kBatchFunctions[] = {
+    {"exp", Exp, Exp}, {"log", Log, Log}, {"tanh", Tanh, Tanh},
+    {"sin", Sin, Sin}, {"cos", Cos, Cos},
+};
+
+// The number of inputs on which the batch form differs from the scalar function.
+bool RunBatch(const BatchFunction& function, int64_t step, ThreadPool& pool) {
+  const int64_t count = (int64_t{1} << 32) / step;
+  bool good = true;
+  const std::vector<int64_t> targets = hwy::SupportedAndGeneratedTargets();
+  std::vector<int64_t> different(targets.size());
+  // All targets for a block of scalar results, which cost the most.
+  constexpr int64_t kBlock = int64_t{1} << 20;
+  std::vector<float> x(kBlock);
+  std::vector<float> expected(kBlock);
+  std::vector<float> y(kBlock);
+  for (int64_t begin = 0; begin < count; begin += kBlock) {
+    const size_t n = static_cast<size_t>(std::min(kBlock, count - begin));
+    pool.ParallelFor(static_cast<int64_t>(n), 4096, [&](int64_t from, int64_t to) {
+      for (int64_t i = from; i < to; ++i) {
+        const size_t at = static_cast<size_t>(i);
+        x[at] = FloatFromBits(static_cast<uint32_t>((begin + i) * step));
+        expected[at] = function.scalar(x[at]);
+      }
+    });
+    for (size_t t = 0; t < targets.size(); ++t) {
+      hwy::SetSupportedTargetsForTest(targets[t]);
+      function.batch(std::span<const float>(x.data(), n), std::span<float>(y.data(), n));
+      for (size_t i = 0; i < n; ++i) {
+        different[t] += FloatBits(y[i]) != FloatBits(expected[i]) ? 1 : 0;
+      }
+    }
+  }
+  hwy::SetSupportedTargetsForTest(0);
+  for (size_t t = 0; t < targets.size(); ++t) {
+    std::printf("%-6s %12lld inputs  %-8s different %lld\n", function.name,
+                static_cast<long long>(count), hwy::TargetName(targets[t]),
+                static_cast<long long>(different[t]));
+    good = good && different[t] == 0;
+  }
+  std::fflush(stdout);
+  return good;
+}
+
 int Main(int argc, char** argv) {
   int threads = 1;
   int64_t step = 1;
+  bool batch = false;
   std::vector<std::string> names;
   for (int i = 1; i < argc; ++i) {
     if (std::strncmp(argv[i], "--threads=", 10) == 0) {
       threads = std::atoi(argv[i] + 10);
     } else if (std::strncmp(argv[i], "--step=", 7) == 0) {
       step = std::atoll(argv[i] + 7);
+    } else if (std::strcmp(argv[i], "--batch") == 0) {
+      batch = true;
     } else if (argv[i][0] == '-') {
       std::fprintf(stderr,
                    "unknown flag %s\nusage: elementary_exhaustive [--threads=N] [--step=N] "
-                   "[FUNCTION...]\n",
+                   "[--batch] [FUNCTION...]\n",
                    argv[i]);
       return 2;
     } else {
@@ -190,11 +249,17 @@ int Main(int argc, char** argv) {
   ThreadPool pool(threads);
   bool good = true;
   int ran = 0;
+  const auto wanted = [&](const char* name) {
+    return names.empty() || std::find(names.begin(), names.end(), name) != names.end();
+  };
   for (const Function& function : kFunctions) {
-    bool wanted = names.empty();
-    for (const std::string& name : names) wanted = wanted || name == function.name;
-    if (!wanted) continue;
+    if (batch || !wanted(function.name)) continue;
     good = Run(function, step, pool) && good;
+    ++ran;
+  }
+  for (const BatchFunction& function : kBatchFunctions) {
+    if (!batch || !wanted(function.name)) continue;
+    good = RunBatch(function, step, pool) && good;
     ++ran;
   }
   if (ran == 0) {

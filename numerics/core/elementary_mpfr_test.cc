@@ -305,6 +305,7 @@ void ExpectPowError(const std::string& name, double bound,
   }
   EXPECT_LE(worst, bound) << name << " at " << std::hexfloat << where.x << ", " << where.y;
   EXPECT_GT(worst, 0.0) << name << ": nothing was measured";
+  testing::Test::RecordProperty(name, std::to_string(worst));
 }
 
 TEST(ElementaryMpfrTest, BoundsPow) {
