@@ -9,6 +9,7 @@
         demo_deps = ["//numerics/fft"],     # what wasm.cc includes
         demo_exports = ["spectrum"],        # its C functions, beside alloc, dealloc and message
         data = {"images": ":images"},       # files that the lab fetches in the browser, by name
+        native_data = [":all_images"],      # further files that it reads natively
         demo_data = {"sketches": ":pack"},  # files that the demo fetches after a click, by name
     )
 
@@ -17,12 +18,14 @@ makes
     :lab              the lab as a C++ library, for //web:lab
     :lab_closure      the hash of the sources that its numbers depend on
     :lab_wasm         the lab as a wasm module
+    :lab_program      the lab alone as a program, and its tests (lab.bzl)
     :demo_wasm        the demo's module, where there is a wasm.cc
     :types_test       demo.ts checked, where there is one
 """
 
 load("//tools/bazel:cc.bzl", "assay_library")
 load("//tools/bazel:closure.bzl", "lab_closure")
+load("//tools/bazel:lab.bzl", "LAB_EXPORTS", "lab_rules")
 load("//tools/bazel:variants.bzl", "wasm_module")
 load(
     "//tools/bazel:web.bzl",
@@ -32,16 +35,6 @@ load(
     "run_node",
     "typescript_test",
 )
-
-_LAB_EXPORTS = [
-    "alloc",
-    "dealloc",
-    "lab_output",
-    "lab_output_len",
-    "lab_run",
-    "lab_set_arg",
-    "lab_set_data",
-]
 
 def _article_impl(ctx):
     slug = ctx.label.name
@@ -94,7 +87,7 @@ _article = rule(
     ),
 )
 
-def article(name, lab_deps = [], demo_deps = [], demo_exports = [], data = {}, demo_data = {}):
+def article(name, lab_deps = [], demo_deps = [], demo_exports = [], data = {}, native_data = [], demo_data = {}):
     """See the top of this file.
 
     Args:
@@ -103,6 +96,7 @@ def article(name, lab_deps = [], demo_deps = [], demo_exports = [], data = {}, d
       demo_deps: C++ libraries of wasm.cc.
       demo_exports: C functions of wasm.cc that demo.ts calls.
       data: name -> label of one file, as lab.json names it.
+      native_data: labels of further files that the native lab reads.
       demo_data: name -> label of one file; counted in the size on the demo's button.
     """
     if not native.package_name().endswith("/" + name):
@@ -118,9 +112,11 @@ def article(name, lab_deps = [], demo_deps = [], demo_exports = [], data = {}, d
     wasm_module(
         name = "lab_wasm",
         deps = [":lab", "//tools/lab:wasm_entry"],
-        exports = _LAB_EXPORTS,
+        exports = LAB_EXPORTS,
         visibility = ["//visibility:public"],
     )
+    if native.package_name() == "web/articles/" + name:
+        lab_rules(slug = name, data = data.values() + native_data)
     has_module = len(native.glob(["wasm.cc"])) > 0
     if has_module:
         assay_library(name = "demo", srcs = ["wasm.cc"], deps = demo_deps, alwayslink = True)

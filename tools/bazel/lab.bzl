@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Tests of one article's lab, made by `article` (article.bzl).
+"""One article's lab as a program, and its tests; `article` (article.bzl) makes them all by lab_rules.
 
+    lab_rules(slug, data)            :lab_files, :lab_data, :lab_program, :lab_test, :lab_wasm_test
     lab_program(name, lab, ...)      the lab alone as a program
     lab_test(name, slug, ...)        the quick records are what the lab computes
     lab_wasm_test(name, slug, ...)   native and wasm reports are the same bytes, quick and browser
@@ -92,4 +93,50 @@ def lab_wasm_test(name, slug, program, wasm, size = "medium", profiles = ["quick
             "wasm",
         ],
         **kwargs
+    )
+
+def lab_rules(slug, data = []):
+    """What every article's lab has beside its library and its module.
+
+    :lab_files are lab.json and the records, :lab_data what the native lab reads, :lab_program the lab
+    alone as a program; :lab_test is there once quick records are, :lab_wasm_test always.
+
+    Args:
+      slug: of the lab.
+      data: labels of the files that the native lab reads, beside the data sets that Debian installs.
+    """
+    native.filegroup(
+        name = "lab_files",
+        srcs = native.glob([
+            "lab.json",
+            "records/**",
+        ]),
+        visibility = ["//visibility:public"],
+    )
+    native.filegroup(
+        name = "lab_data",
+        srcs = ["@fashion_mnist//:files"] + data,
+        visibility = ["//visibility:public"],
+    )
+    lab_program(
+        name = "lab_program",
+        data = [
+            ":lab_closure",
+            ":lab_data",
+        ],
+        lab = ":lab",
+    )
+    if native.glob(["records/quick/*.json"]):
+        lab_test(
+            name = "lab_test",
+            data = [":lab_files"],
+            program = ":lab_program",
+            slug = slug,
+        )
+    lab_wasm_test(
+        name = "lab_wasm_test",
+        data = [":lab_files"],
+        program = ":lab_program",
+        slug = slug,
+        wasm = ":lab_wasm",
     )
