@@ -89,6 +89,11 @@ export abstract class Demo<S extends Params> extends LitElement {
   /** Position on the timeline, 0 to `steps`. */
   k = 0;
   steps = 0;
+  /**
+   * Width of the picture in CSS pixels, 280 to 800. A picture whose viewBox is this wide is as sharp on a phone as on a
+   * desktop; text of one with a fixed viewBox is enlarged instead.
+   */
+  width = 640;
   /** SHA-256 of the last outcome's bits, or "" */
   hash = "";
 
@@ -104,6 +109,7 @@ export abstract class Demo<S extends Params> extends LitElement {
   private playing = false;
   private heldPlaying = false;
   private generation = 0;
+  private sizes: ResizeObserver | undefined;
   private onScreen = true;
   private observer: IntersectionObserver | undefined;
   private near: IntersectionObserver | undefined;
@@ -196,6 +202,13 @@ export abstract class Demo<S extends Params> extends LitElement {
       this.visibility();
     });
     this.observer.observe(this);
+    this.sizes = new ResizeObserver(() => {
+      const width = Math.min(800, Math.max(280, Math.floor(this.clientWidth)));
+      if (width === this.width) return;
+      this.width = width;
+      this.requestUpdate();
+    });
+    this.sizes.observe(this);
     // Near, and the reader has used a demo here: fetch without a further click.
     this.near = new IntersectionObserver(
       ([entry]) => {
@@ -214,6 +227,7 @@ export abstract class Demo<S extends Params> extends LitElement {
     document.removeEventListener(usedEvent, this.watchNear);
     window.removeEventListener("hashchange", this.hashChanged);
     this.observer?.disconnect();
+    this.sizes?.disconnect();
     this.near?.disconnect();
     clearTimeout(this.speaking);
     this.generation++;
@@ -523,6 +537,15 @@ export abstract class Demo<S extends Params> extends LitElement {
   }
 
   private hasView = false;
+
+  override updated(): void {
+    for (const picture of this.renderRoot.querySelectorAll<SVGSVGElement>(".stage svg[viewBox]")) {
+      const shown = picture.clientWidth;
+      if (shown === 0) continue;
+      const scale = Math.max(1, picture.viewBox.baseVal.width / shown);
+      picture.style.setProperty("--_u", scale.toFixed(2));
+    }
+  }
 
   private startBar(): TemplateResult {
     const bytes = Number(this.getAttribute("data-bytes") ?? 0);

@@ -239,7 +239,7 @@ export const demoStyles = css`
   /* Pictures made with plot.ts */
   svg text {
     fill: var(--_ink);
-    font: 400 13px var(--_sans);
+    font: 400 calc(13px * var(--_u, 1)) var(--_sans);
     font-variant-numeric: tabular-nums;
   }
   svg .axis line,
@@ -251,7 +251,7 @@ export const demoStyles = css`
   }
   svg .axis text {
     fill: var(--_soft);
-    font-size: 12px;
+    font-size: calc(12px * var(--_u, 1));
   }
   svg .line {
     fill: none;

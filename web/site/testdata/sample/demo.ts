@@ -43,12 +43,13 @@ class SampleDemo extends Demo<typeof params> {
 
   protected override view(): TemplateResult {
     const { n } = this.values;
-    const x = linearScale([0, n], [48, 624]);
+    const w = this.width;
+    const x = linearScale([0, n], [48, w - 16]);
     const y = linearScale([0, 10], [216, 40]);
     const seen = this.sums.subarray(0, this.k);
     return html`
-      <svg viewBox="0 0 640 256" role="img" aria-label="Partial sums, ${this.k} of ${n} terms">
-        ${yAxis(y, 48, "sum", 624)} ${xAxis(x, 216, "terms")}
+      <svg viewBox="0 0 ${w} 256" role="img" aria-label="Partial sums, ${this.k} of ${n} terms">
+        ${yAxis(y, 48, "sum", w - 16)} ${xAxis(x, 216, "terms", w < 480 ? 4 : 6)}
         <path class="line s1" d=${linePath(seen, x, y)}></path>
       </svg>
       <div class="controls">${slider(this, "n")} ${choice(this, "mood")}</div>
