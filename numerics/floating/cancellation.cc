@@ -36,7 +36,6 @@ bool Degenerate(T a, T b, T c, Roots<T>* roots) {
 
 }  // namespace
 
-// [region naive_quadratic]
 template <BinaryFloat T>
 Roots<T> NaiveQuadraticRoots(T a, T b, T c) {
   Roots<T> roots;
@@ -48,9 +47,7 @@ Roots<T> NaiveQuadraticRoots(T a, T b, T c) {
   const T y = (-b + r) / (2 * a);
   return d == 0 ? Roots<T>{1, x, kNaN<T>} : Ordered(x, y);
 }
-// [end naive_quadratic]
 
-// [region stable_quadratic]
 template <BinaryFloat T>
 Roots<T> QuadraticRoots(T a, T b, T c) {
   Roots<T> roots;
@@ -66,7 +63,6 @@ Roots<T> QuadraticRoots(T a, T b, T c) {
   const T s = half >= 0 ? -(half + r) : r - half;  // both terms of one sign: nothing cancels
   return Ordered(s / a, c / s);
 }
-// [end stable_quadratic]
 
 template Roots<float> NaiveQuadraticRoots(float, float, float);
 template Roots<double> NaiveQuadraticRoots(double, double, double);

@@ -57,7 +57,7 @@ ErrorReport Report(double difference, double reference, double ulp, double most_
   if (report.absolute == 0) return {0, 0, 0, most_digits};
   report.relative = reference == 0 ? kInfinity : report.absolute / std::fabs(reference);
   report.ulps = report.absolute / ulp;
-  report.digits = std::clamp(-Log(report.relative) / std::numbers::ln10, 0.0, most_digits);
+  report.digits = std::min(std::max(0.0, -Log(report.relative) / std::numbers::ln10), most_digits);
   return report;
 }
 

@@ -111,21 +111,25 @@ void BM_SoftmaxStdExp(benchmark::State& state) {
   state.SetItemsProcessed(state.iterations() * kRows * kColumns);
 }
 
-#define ASSAY_SUMS(type, method, label) \
-  BENCHMARK_CAPTURE(BM_Sum<type>, label, SumMethod::method)->Arg(kInCache)->Arg(kInMemory)
+void BM_SumF32(benchmark::State& state, SumMethod method) { BM_Sum<float>(state, method); }
+void BM_SumF64(benchmark::State& state, SumMethod method) { BM_Sum<double>(state, method); }
 
-ASSAY_SUMS(float, kNaive, f32_naive);
-ASSAY_SUMS(float, kPairwise, f32_pairwise);
-ASSAY_SUMS(float, kKahan, f32_kahan);
-ASSAY_SUMS(float, kNeumaier, f32_neumaier);
-ASSAY_SUMS(float, kDoubleDouble, f32_double_double);
-ASSAY_SUMS(float, kExact, f32_exact);
-ASSAY_SUMS(double, kNaive, f64_naive);
-ASSAY_SUMS(double, kPairwise, f64_pairwise);
-ASSAY_SUMS(double, kKahan, f64_kahan);
-ASSAY_SUMS(double, kNeumaier, f64_neumaier);
-ASSAY_SUMS(double, kDoubleDouble, f64_double_double);
-ASSAY_SUMS(double, kExact, f64_exact);
+BENCHMARK_CAPTURE(BM_SumF32, naive, SumMethod::kNaive)->Arg(kInCache)->Arg(kInMemory);
+BENCHMARK_CAPTURE(BM_SumF32, pairwise, SumMethod::kPairwise)->Arg(kInCache)->Arg(kInMemory);
+BENCHMARK_CAPTURE(BM_SumF32, kahan, SumMethod::kKahan)->Arg(kInCache)->Arg(kInMemory);
+BENCHMARK_CAPTURE(BM_SumF32, neumaier, SumMethod::kNeumaier)->Arg(kInCache)->Arg(kInMemory);
+BENCHMARK_CAPTURE(BM_SumF32, double_double, SumMethod::kDoubleDouble)
+    ->Arg(kInCache)
+    ->Arg(kInMemory);
+BENCHMARK_CAPTURE(BM_SumF32, exact, SumMethod::kExact)->Arg(kInCache)->Arg(kInMemory);
+BENCHMARK_CAPTURE(BM_SumF64, naive, SumMethod::kNaive)->Arg(kInCache)->Arg(kInMemory);
+BENCHMARK_CAPTURE(BM_SumF64, pairwise, SumMethod::kPairwise)->Arg(kInCache)->Arg(kInMemory);
+BENCHMARK_CAPTURE(BM_SumF64, kahan, SumMethod::kKahan)->Arg(kInCache)->Arg(kInMemory);
+BENCHMARK_CAPTURE(BM_SumF64, neumaier, SumMethod::kNeumaier)->Arg(kInCache)->Arg(kInMemory);
+BENCHMARK_CAPTURE(BM_SumF64, double_double, SumMethod::kDoubleDouble)
+    ->Arg(kInCache)
+    ->Arg(kInMemory);
+BENCHMARK_CAPTURE(BM_SumF64, exact, SumMethod::kExact)->Arg(kInCache)->Arg(kInMemory);
 BENCHMARK_TEMPLATE(BM_EigenSum, float)->Arg(kInCache)->Arg(kInMemory);
 BENCHMARK_TEMPLATE(BM_EigenSum, double)->Arg(kInCache)->Arg(kInMemory);
 BENCHMARK(BM_Triad)->Arg(kInMemory / 2);

@@ -2,6 +2,7 @@
 #include "numerics/floating/softmax.h"
 
 #include <algorithm>
+#include <array>
 #include <cstdint>
 #include <limits>
 #include <span>
@@ -12,6 +13,7 @@
 #include "absl/strings/str_cat.h"
 #include "numerics/core/check.h"
 #include "numerics/core/elementary.h"
+#include "numerics/core/elementary_simd.h"
 #include "numerics/floating/error_free.h"
 
 namespace assay::floating {
@@ -20,16 +22,41 @@ namespace {
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
 constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
 
-// A sum that keeps what additions lose (Neumaier's, as TwoSum).
-struct CompensatedSum {
-  double s = 0;
-  double c = 0;
-  void Add(double x) {
-    const HiLo<double> sum = TwoSum(s, x);
-    s = sum.hi;
-    c += sum.lo;
+// A sum that keeps what additions lose (Neumaier's, as TwoSum), in eight lanes: element i of
+// everything added goes to lane i mod 8, and the lanes are combined at the end.
+class CompensatedSum {
+ public:
+  // e: at most a chunk; its size is a multiple of 8 in every call but the last.
+  void Add(std::span<const double> e) {
+    size_t k = 0;
+    for (; k + kLanes <= e.size(); k += kLanes) {
+      for (size_t j = 0; j < kLanes; ++j) Step(e[k + j], j);
+    }
+    for (size_t j = 0; k < e.size(); ++k, ++j) Step(e[k], j);
   }
-  double Value() const { return s + c; }
+  void Add(double x) { Step(x, 0); }
+  HiLo<double> Value() const {
+    std::array<double, kLanes> s = s_;
+    std::array<double, kLanes> c = c_;
+    for (size_t half = kLanes / 2; half > 0; half /= 2) {
+      for (size_t j = 0; j < half; ++j) {
+        const HiLo<double> sum = TwoSum(s[j], s[j + half]);
+        s[j] = sum.hi;
+        c[j] = (c[j] + c[j + half]) + sum.lo;
+      }
+    }
+    return FastTwoSum(s[0], c[0]);
+  }
+
+ private:
+  static constexpr size_t kLanes = 8;
+  void Step(double x, size_t j) {
+    const HiLo<double> sum = TwoSum(s_[j], x);
+    s_[j] = sum.hi;
+    c_[j] += sum.lo;
+  }
+  std::array<double, kLanes> s_ = {};
+  std::array<double, kLanes> c_ = {};
 };
 
 // x - m for finite m and x, with what the subtraction lost. An f32 difference taken in f64 is off
@@ -86,14 +113,48 @@ Row<T> Survey(std::span<const T> x) {
   return row;
 }
 
-// The sum of exp(x[i] - m) over all i but `skip`.
+constexpr size_t kChunk = 256;
+constexpr size_t kNoSkip = ~size_t{0};
+
+// e[k] = exp(x[k] - m), the same bits as ExpDifference, for at most kChunk elements at a time.
 template <class T>
-double SumOfOthers(std::span<const T> x, T m, size_t skip) {
+void ExpDifferences(std::span<const T> x, T m, std::span<double> e) {
+  std::array<double, kChunk> high;
+  std::array<double, kChunk> low;
+  for (size_t k = 0; k < x.size(); ++k) {
+    const bool masked = x[k] == -std::numeric_limits<T>::infinity();
+    const HiLo<double> d = masked ? HiLo<double>{-kInfinity, 0.0} : Difference(x[k], m);
+    high[k] = d.hi;
+    low[k] = d.lo;
+  }
+  Exp(std::span<const double>(high).first(x.size()), e.first(x.size()));
+  if constexpr (!std::is_same_v<T, float>) {
+    for (size_t k = 0; k < x.size(); ++k) e[k] = e[k] + e[k] * low[k];
+  }
+}
+
+// The sum of exp(x[i] - m) over all i but `skip`; the exponentials, rounded to T, go to y unless it
+// is empty. y may be x.
+template <class T>
+HiLo<double> SumOfExps(std::span<const T> x, T m, size_t skip, std::span<T> y) {
   CompensatedSum sum;
-  for (size_t i = 0; i < x.size(); ++i) {
-    if (i != skip) sum.Add(ExpDifference(x[i], m));
+  std::array<double, kChunk> e;
+  for (size_t begin = 0; begin < x.size(); begin += kChunk) {
+    const size_t count = std::min(kChunk, x.size() - begin);
+    const std::span<double> part = std::span<double>(e).first(count);
+    ExpDifferences(x.subspan(begin, count), m, part);
+    if (!y.empty()) {
+      for (size_t k = 0; k < count; ++k) y[begin + k] = static_cast<T>(part[k]);
+    }
+    if (skip - begin < count) part[skip - begin] = 0.0;
+    sum.Add(part);
   }
   return sum.Value();
+}
+
+template <class T>
+double SumOfOthers(std::span<const T> x, T m, size_t skip) {
+  return SumOfExps(x, m, skip, std::span<T>()).hi;
 }
 
 template <class T>
@@ -133,14 +194,13 @@ void SoftmaxImpl(std::span<const T> x, std::span<T> y, AllMasked policy) {
       break;
   }
   const T max = row.max;
-  CompensatedSum sum;
-  for (size_t i = 0; i < x.size(); ++i) {
-    const double e = ExpDifference(x[i], max);
-    y[i] = static_cast<T>(e);
-    sum.Add(e);
+  const HiLo<double> total = SumOfExps(x, max, kNoSkip, y);
+  // 1 / (hi + lo) = (1 - lo / hi) / hi: the rounding of the total is taken back.
+  const double correction = total.lo / total.hi;
+  for (T& value : y) {
+    const double share = static_cast<double>(value) / total.hi;
+    value = static_cast<T>(share - share * correction);
   }
-  const double total = sum.Value();
-  for (T& value : y) value = static_cast<T>(static_cast<double>(value) / total);
 }
 
 // log(softmax(x)[i]) for an ordinary row. Both parts are at most 0: nothing cancels.
@@ -222,8 +282,11 @@ void Gradient(std::span<const T> x, size_t target, double scale, std::span<T> g,
   const double own = ExpDifference(x[target], max);
   const double others = SumOfOthers(x, max, target);
   const double total = own + others;
-  for (size_t i = 0; i < x.size(); ++i) {
-    if (i != target) g[i] = static_cast<T>(scale * (ExpDifference(x[i], max) / total));
+  std::array<double, kChunk> e;
+  for (size_t begin = 0; begin < x.size(); begin += kChunk) {
+    const size_t count = std::min(kChunk, x.size() - begin);
+    ExpDifferences(x.subspan(begin, count), max, std::span<double>(e));
+    for (size_t k = 0; k < count; ++k) g[begin + k] = static_cast<T>(scale * (e[k] / total));
   }
   g[target] = static_cast<T>(-scale * (others / total));
 }
@@ -256,7 +319,7 @@ SignedLog SignedLogSumExp(std::span<const double> x, std::span<const double> w) 
     if (plus && minus) return {kNaN, 0};
     return {kInfinity, plus ? 1 : -1};
   }
-  const double total = sum.Value();
+  const double total = sum.Value().hi;
   if (total == 0) return {-kInfinity, 0};
   return {max + Log(total > 0 ? total : -total), total > 0 ? 1 : -1};
 }
@@ -359,7 +422,7 @@ absl::StatusOr<MeanLoss> MeanCrossEntropy(std::span<const float> logits, int64_t
     }
   }
   if (!finite) return MeanLoss{special == special ? special : kNaN, counted};
-  return MeanLoss{counted > 0 ? sum.Value() / static_cast<double>(counted) : 0.0, counted};
+  return MeanLoss{counted > 0 ? sum.Value().hi / static_cast<double>(counted) : 0.0, counted};
 }
 
 }  // namespace assay::floating

@@ -27,7 +27,6 @@ Float16<Codec> LogOf(Float16<Codec> x) {
 
 // Overflows to infinity once an exponential or the sum does, and is then NaN or 0.
 // y: [n], may be x itself.
-// [region naive_softmax]
 template <class T>
 void NaiveSoftmax(std::span<const T> x, std::span<T> y) {
   T sum(0);
@@ -37,18 +36,14 @@ void NaiveSoftmax(std::span<const T> x, std::span<T> y) {
   }
   for (T& value : y) value = value / sum;  // infinity / infinity is NaN
 }
-// [end naive_softmax]
 
 // The loss from a softmax that is already rounded: -inf or NaN is log of 0 or of NaN.
-// [region naive_loss]
 template <class T>
 T NaiveCrossEntropy(std::span<const T> probabilities, std::size_t target) {
   return -LogOf(probabilities[target]);
 }
-// [end naive_loss]
 
 // Softmax with the maximum subtracted: cannot overflow. y: [n], may be x itself. n >= 1.
-// [region shifted_softmax]
 template <class T>
 void ShiftedSoftmax(std::span<const T> x, std::span<T> y) {
   T max = x[0];
@@ -60,20 +55,16 @@ void ShiftedSoftmax(std::span<const T> x, std::span<T> y) {
   }
   for (T& value : y) value = value / sum;
 }
-// [end shifted_softmax]
 
 // log of the sum of exponentials, as the formula reads.
-// [region naive_logsumexp]
 template <class T>
 T NaiveLogSumExp(std::span<const T> x) {
   T sum(0);
   for (const T value : x) sum = sum + ExpOf(value);
   return LogOf(sum);
 }
-// [end naive_logsumexp]
 
 // The maximum taken out, but finished with log(1 + ...) in one rounded sum. n >= 1.
-// [region shifted_logsumexp]
 template <class T>
 T ShiftedLogSumExp(std::span<const T> x) {
   T max = x[0];
@@ -82,7 +73,6 @@ T ShiftedLogSumExp(std::span<const T> x) {
   for (const T value : x) sum = sum + ExpOf(value - max);
   return max + LogOf(sum);
 }
-// [end shifted_logsumexp]
 
 }  // namespace assay::floating::reference
 

@@ -15,17 +15,14 @@
 
 namespace assay::floating::reference {
 
-// [region naive_sum]
 template <class T>
 T NaiveSum(std::span<const T> x) {
   T s(0);
   for (const T value : x) s = s + value;
   return s;
 }
-// [end naive_sum]
 
 // Splits in the middle down to single elements: height ceil(lg n).
-// [region pairwise_sum]
 template <class T>
 T PairwiseSum(std::span<const T> x) {
   if (x.empty()) return T(0);
@@ -33,9 +30,7 @@ T PairwiseSum(std::span<const T> x) {
   const std::size_t half = x.size() / 2;
   return PairwiseSum(x.subspan(0, half)) + PairwiseSum(x.subspan(half));
 }
-// [end pairwise_sum]
 
-// [region kahan_sum]
 template <class T>
 T KahanSum(std::span<const T> x) {
   T s(0);
@@ -48,9 +43,7 @@ T KahanSum(std::span<const T> x) {
   }
   return s;
 }
-// [end kahan_sum]
 
-// [region neumaier_sum]
 template <class T>
 T NeumaierSum(std::span<const T> x) {
   T s(0);
@@ -62,7 +55,6 @@ T NeumaierSum(std::span<const T> x) {
   }
   return s + c;
 }
-// [end neumaier_sum]
 
 template <class T>
 T DoubleDoubleSum(std::span<const T> x) {
