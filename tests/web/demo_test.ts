@@ -336,6 +336,64 @@ test("by keyboard alone: reach it, start it, move its slider, hear its result, l
   await close();
 });
 
+test("once one demo has been used, another loads when it comes near", async () => {
+  const { page, close } = await begin();
+  await page.evaluate((t) => {
+    const second = document.createElement(t);
+    second.id = "second";
+    document.querySelector("main")!.append(second);
+  }, tag);
+  await page.evaluate(() => scrollTo(0, document.body.scrollHeight));
+  await page.waitForTimeout(300);
+  assert.equal(await page.locator("#second").getAttribute("state"), "static");
+  await page.evaluate(() => scrollTo(0, 0));
+  await runDemo(page, `${tag}:not(#second)`);
+  await page.evaluate(() => scrollTo(0, document.body.scrollHeight));
+  await waitForState(page, "#second", ["ready"]);
+  await close();
+});
+
+test("two demos of a kind keep their states apart in one link", async () => {
+  const { page, close } = await begin("#sample=n:10,seed:1&second=n:20,seed:2");
+  const values = await page.evaluate((t) => {
+    const second = document.createElement(t) as HTMLElement & { values: { n: number } };
+    second.id = "second";
+    document.querySelector("main")!.append(second);
+    const first = document.querySelector(t) as typeof second;
+    return [first.values.n, second.values.n];
+  }, tag);
+  assert.deepEqual(values, [10, 20]);
+  await close();
+});
+
+test("without WebAssembly the figure stays, with a sentence", async () => {
+  const context = await browser.newContext();
+  const page = await context.newPage();
+  await page.addInitScript(() => Reflect.deleteProperty(globalThis, "WebAssembly"));
+  await page.goto(`${sample.address}sample/`);
+  await waitForState(page, tag, ["unsupported"]);
+  await says(page, /runs no WebAssembly/);
+  assert.ok(await page.locator(`${tag} figure svg.plot.w`).isVisible());
+  await context.close();
+});
+
+test("a module that does not come is said, and Try again tries again", async () => {
+  let gone = true;
+  const serving = await serve(site("sample_site").folder, (path, bytes) => {
+    if (gone && /sample-demo.*\.wasm$/.test(path)) throw new Error("gone");
+    return bytes;
+  });
+  const { page, close } = await open(browser, `${serving.address}sample/`);
+  await runDemo(page, tag);
+  await waitForState(page, tag, ["failed"]);
+  await says(page, /did not work out.*404/);
+  gone = false;
+  await page.locator(`${tag} button`, { hasText: "Try again" }).click();
+  await waitForState(page, tag, ["ready"]);
+  await close();
+  await serving.close();
+});
+
 for (const slug of dist.articles) {
   test(`${slug}: its demos run, break no policy, and have the same hash after a reload`, async () => {
     const { page, errors, foreign, close } = await open(browser, `${real.address}${slug}/`);
@@ -357,6 +415,14 @@ for (const slug of dist.articles) {
     assert.deepEqual(await hashes(), first);
     assert.deepEqual(errors, []);
     assert.deepEqual(foreign, []);
+    for (const width of [320, 390]) {
+      await page.setViewportSize({ width, height: 700 });
+      await page.waitForTimeout(100);
+      const wide = await page.evaluate(
+        () => document.documentElement.scrollWidth - document.documentElement.clientWidth,
+      );
+      assert.equal(wide, 0, `scrolls sideways at ${width} px`);
+    }
     await close();
   });
 }

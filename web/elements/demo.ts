@@ -16,7 +16,14 @@
 // A subclass gives `params`, `slug`, `heading`, `compute()` and `view()`; if it unfolds in steps also `step(k)`.
 // It never touches state, links, workers' lives or timers: those are here.
 
-import { html, LitElement, nothing, type CSSResultGroup, type TemplateResult } from "lit";
+import {
+  html,
+  LitElement,
+  nothing,
+  type CSSResultGroup,
+  type PropertyValues,
+  type TemplateResult,
+} from "lit";
 
 import type { NumericArray } from "../runtime/instance.ts";
 import { fetchData, loadManifest, siteRoot, sizeInWords } from "../runtime/manifest.ts";
@@ -97,28 +104,28 @@ export abstract class Demo<S extends Params> extends LitElement {
   /** SHA-256 of the last outcome's bits, or "" */
   hash = "";
 
-  private start: Values<S>;
-  private notes: string[] = [];
-  private spoken = "";
-  private spokenAt = -1000;
-  private speaking: ReturnType<typeof setTimeout> | undefined;
-  private loadDone = 0;
-  private module_: Module | undefined;
-  private computing: Promise<void> | undefined;
-  private again = false;
-  private playing = false;
-  private heldPlaying = false;
-  private generation = 0;
-  private sizes: ResizeObserver | undefined;
-  private onScreen = true;
-  private observer: IntersectionObserver | undefined;
-  private near: IntersectionObserver | undefined;
-  private link = "";
+  #start: Values<S>;
+  #notes: string[] = [];
+  #spoken = "";
+  #spokenAt = -1000;
+  #speaking: ReturnType<typeof setTimeout> | undefined;
+  #loadDone = 0;
+  #module: Module | undefined;
+  #computing: Promise<void> | undefined;
+  #again = false;
+  #playing = false;
+  #heldPlaying = false;
+  #generation = 0;
+  #sizes: ResizeObserver | undefined;
+  #onScreen = true;
+  #observer: IntersectionObserver | undefined;
+  #near: IntersectionObserver | undefined;
+  #link = "";
 
   constructor() {
     super();
     this.values = initialValues(this.params);
-    this.start = { ...this.values };
+    this.#start = { ...this.values };
     this.state = "static";
   }
 
@@ -153,7 +160,7 @@ export abstract class Demo<S extends Params> extends LitElement {
     return (this.constructor as typeof Demo).params as S;
   }
 
-  private get about(): typeof Demo {
+  get #about(): typeof Demo {
     return this.constructor as typeof Demo;
   }
 
@@ -174,66 +181,66 @@ export abstract class Demo<S extends Params> extends LitElement {
       else values[name] = value;
     }
     this.values = values as Values<S>;
-    this.notes = notes;
-    this.writeLink();
-    this.playing = false;
-    this.recompute();
+    this.#notes = notes;
+    this.#writeLink();
+    this.#playing = false;
+    this.#recompute();
   }
 
   /** The article's data file `name`, with progress, checked against the manifest. */
   protected async data(name: string): Promise<Uint8Array> {
     const { data } = await loadManifest();
-    const key = `${this.about.slug}/${name}`;
+    const key = `${this.#about.slug}/${name}`;
     const asset = data[key];
     if (!asset) throw new Error(`the built site has no data ${key}`);
     const url = new URL(asset.path, siteRoot).href;
-    return fetchData(url, asset.sha256, (done) => this.showLoading(done / asset.bytes));
+    return fetchData(url, asset.sha256, (done) => this.#showLoading(done / asset.bytes));
   }
 
   // ---------------------------------------------------------------- life
 
   override connectedCallback(): void {
     super.connectedCallback();
-    this.readState();
-    document.addEventListener("visibilitychange", this.visibility);
-    window.addEventListener("hashchange", this.hashChanged);
-    this.observer = new IntersectionObserver(([entry]) => {
-      this.onScreen = entry?.isIntersecting ?? true;
-      this.visibility();
+    this.#readState();
+    document.addEventListener("visibilitychange", this.#visibility);
+    window.addEventListener("hashchange", this.#hashChanged);
+    this.#observer = new IntersectionObserver(([entry]) => {
+      this.#onScreen = entry?.isIntersecting ?? true;
+      this.#visibility();
     });
-    this.observer.observe(this);
-    this.sizes = new ResizeObserver(() => {
+    this.#observer.observe(this);
+    this.#sizes = new ResizeObserver(() => {
       const width = Math.min(800, Math.max(280, Math.floor(this.clientWidth)));
       if (width === this.width) return;
       this.width = width;
       this.requestUpdate();
     });
-    this.sizes.observe(this);
+    this.#sizes.observe(this);
     // Near, and the reader has used a demo here: fetch without a further click.
-    this.near = new IntersectionObserver(
+    this.#near = new IntersectionObserver(
       ([entry]) => {
         if (used && entry?.isIntersecting && this.state === "static") void this.load();
       },
       { rootMargin: "25%" },
     );
-    if (used) this.near.observe(this);
-    else document.addEventListener(usedEvent, this.watchNear, { once: true });
-    if (typeof WebAssembly !== "object") this.become("unsupported");
+    if (used) this.#near.observe(this);
+    else document.addEventListener(usedEvent, this.#watchNear, { once: true });
+    if (typeof WebAssembly !== "object") this.#become("unsupported");
   }
 
   override disconnectedCallback(): void {
     super.disconnectedCallback();
-    document.removeEventListener("visibilitychange", this.visibility);
-    document.removeEventListener(usedEvent, this.watchNear);
-    window.removeEventListener("hashchange", this.hashChanged);
-    this.observer?.disconnect();
-    this.sizes?.disconnect();
-    this.near?.disconnect();
-    clearTimeout(this.speaking);
-    this.generation++;
-    this.playing = false;
-    this.module_?.close();
-    this.module_ = undefined;
+    document.removeEventListener("visibilitychange", this.#visibility);
+    document.removeEventListener(usedEvent, this.#watchNear);
+    window.removeEventListener("hashchange", this.#hashChanged);
+    this.#observer?.disconnect();
+    this.#sizes?.disconnect();
+    this.#near?.disconnect();
+    clearTimeout(this.#speaking);
+    this.#generation++;
+    this.#playing = false;
+    this.#module?.close();
+    this.#module = undefined;
     this.k = this.steps = 0;
     if (this.state !== "unsupported") this.state = "static";
   }
@@ -244,34 +251,34 @@ export abstract class Demo<S extends Params> extends LitElement {
       return;
     const read = readTexts(this.params, this.values, { [name]: value });
     this.values = read.values;
-    this.notes = read.notes;
-    this.start = { ...this.values };
-    this.recompute();
+    this.#notes = read.notes;
+    this.#start = { ...this.values };
+    this.#recompute();
   }
 
-  private readonly watchNear = (): void => this.near?.observe(this);
+  readonly #watchNear = (): void => this.#near?.observe(this);
 
-  private readonly visibility = (): void => {
-    const hold = document.hidden || !this.onScreen;
-    if (hold && this.playing) {
-      this.heldPlaying = true;
+  readonly #visibility = (): void => {
+    const hold = document.hidden || !this.#onScreen;
+    if (hold && this.#playing) {
+      this.#heldPlaying = true;
       this.pause();
-    } else if (!hold && this.heldPlaying) {
-      this.heldPlaying = false;
+    } else if (!hold && this.#heldPlaying) {
+      this.#heldPlaying = false;
       if (this.state === "paused") this.play();
     }
   };
 
-  private readonly hashChanged = (): void => {
+  readonly #hashChanged = (): void => {
     const texts = readHash(location.hash, this.demoName);
-    if (!texts || `${this.demoName}=${stateText(this.params, this.values)}` === this.link) {
-      if (!texts || location.hash.includes(this.link)) return;
+    if (!texts || `${this.demoName}=${stateText(this.params, this.values)}` === this.#link) {
+      if (!texts || location.hash.includes(this.#link)) return;
     }
-    this.readState();
-    this.recompute();
+    this.#readState();
+    this.#recompute();
   };
 
-  private readState(): void {
+  #readState(): void {
     const attributes: Record<string, string> = {};
     for (const name of Object.keys(this.params)) {
       const text = this.getAttribute(name);
@@ -284,17 +291,17 @@ export abstract class Demo<S extends Params> extends LitElement {
       readHash(location.hash, this.demoName) ?? {},
     );
     this.values = linked.values;
-    this.start = { ...linked.values };
-    this.notes = [...base.notes, ...linked.notes];
+    this.#start = { ...linked.values };
+    this.#notes = [...base.notes, ...linked.notes];
   }
 
-  private writeLink(): void {
-    this.link = `${this.demoName}=${stateText(this.params, this.values)}`;
+  #writeLink(): void {
+    this.#link = `${this.demoName}=${stateText(this.params, this.values)}`;
     const hash = writeHash(location.hash, this.demoName, stateText(this.params, this.values));
     history.replaceState(history.state, "", hash);
   }
 
-  private become(state: DemoState): void {
+  #become(state: DemoState): void {
     if (this.state === state) return;
     this.state = state;
     this.dispatchEvent(
@@ -302,20 +309,20 @@ export abstract class Demo<S extends Params> extends LitElement {
     );
   }
 
-  private say(words: string): void {
-    const wait = this.spokenAt + 1000 - performance.now();
-    clearTimeout(this.speaking);
+  #say(words: string): void {
+    const wait = this.#spokenAt + 1000 - performance.now();
+    clearTimeout(this.#speaking);
     if (wait > 0) {
-      this.speaking = setTimeout(() => this.say(words), wait);
+      this.#speaking = setTimeout(() => this.#say(words), wait);
       return;
     }
-    this.spokenAt = performance.now();
-    this.spoken = words;
+    this.#spokenAt = performance.now();
+    this.#spoken = words;
     this.requestUpdate();
   }
 
-  private showLoading(fraction: number): void {
-    this.loadDone = fraction;
+  #showLoading(fraction: number): void {
+    this.#loadDone = fraction;
     this.requestUpdate();
   }
 
@@ -327,68 +334,68 @@ export abstract class Demo<S extends Params> extends LitElement {
       used = true;
       document.dispatchEvent(new Event(usedEvent));
     }
-    this.loadDone = 0;
-    this.become("loading");
-    const generation = ++this.generation;
-    this.module_ ??= new Module(
-      `${this.about.slug}/demo`,
+    this.#loadDone = 0;
+    this.#become("loading");
+    const generation = ++this.#generation;
+    this.#module ??= new Module(
+      `${this.#about.slug}/demo`,
       (module) => this.prepare(module),
-      (done, total) => total > 0 && this.showLoading(done / total),
+      (done, total) => total > 0 && this.#showLoading(done / total),
     );
     try {
-      await this.module_.open();
-      if (generation !== this.generation) return;
-      await this.recompute();
-      if (generation !== this.generation) return;
-      if (hadFocus) await this.focusFirst();
-      if (this.about.playOnLoad && this.steps > 0 && !reducedMotion?.matches) this.play();
+      await this.#module.open();
+      if (generation !== this.#generation) return;
+      await this.#recompute();
+      if (generation !== this.#generation) return;
+      if (hadFocus) await this.#focusFirst();
+      if (this.#about.playOnLoad && this.steps > 0 && !reducedMotion?.matches) this.play();
     } catch (error) {
-      if (generation === this.generation) this.fail(error);
+      if (generation === this.#generation) this.#fail(error);
     }
   }
 
-  private async focusFirst(): Promise<void> {
+  async #focusFirst(): Promise<void> {
     await this.updateComplete;
     if (this.shadowRoot?.activeElement) return;
     this.shadowRoot?.querySelector<HTMLElement>("button, input, select, [tabindex]")?.focus();
   }
 
-  private fail(error: unknown): void {
-    this.playing = false;
+  #fail(error: unknown): void {
+    this.#playing = false;
     const message = error instanceof Error ? error.message : String(error);
     if (error instanceof StoppedError && !/without a result/.test(message)) {
-      this.become("paused");
-      this.say("Stopped. Change a control or press Reset to go on.");
+      this.#become("paused");
+      this.#say("Stopped. Change a control or press Reset to go on.");
     } else {
-      this.become("failed");
-      this.say(`It did not work out: ${message}`);
+      this.#become("failed");
+      this.#say(`It did not work out: ${message}`);
     }
     this.requestUpdate();
   }
 
   /** One computation at a time; changes that come meanwhile lead to one more. */
-  private recompute(): Promise<void> {
-    const module = this.module_;
+  #recompute(): Promise<void> {
+    const module = this.#module;
     if (!module || ["static", "unsupported"].includes(this.state)) return Promise.resolve();
     this.requestUpdate();
-    this.again = true;
-    this.computing ??= (async () => {
-      const generation = this.generation;
+    this.#again = true;
+    this.#computing ??= (async () => {
+      const generation = this.#generation;
       try {
-        while (this.again && generation === this.generation) {
-          this.again = false;
-          if (this.state !== "loading") this.become("running");
+        while (this.#again && generation === this.#generation) {
+          this.#again = false;
+          if (this.state !== "loading") this.#become("running");
           const outcome = await this.compute(module);
           const hash = outcome.bits ? await hashOf(outcome.bits) : "";
-          if (generation !== this.generation) return;
-          if (this.again) continue;
+          if (generation !== this.#generation) return;
+          if (this.#again) continue;
           this.hash = hash;
           this.steps = outcome.steps ?? 0;
           this.k = 0;
           if (this.steps > 0) await this.step(0, module);
-          if (generation !== this.generation) return;
-          this.become(this.steps > 0 ? "ready" : "done");
-          this.say(outcome.words);
+          if (generation !== this.#generation) return;
+          this.#become(this.steps > 0 ? "ready" : "done");
+          this.#say(outcome.words);
           this.requestUpdate();
           const detail = {
             figure: this.getAttribute("src-figure") ?? "",
@@ -400,95 +407,95 @@ export abstract class Demo<S extends Params> extends LitElement {
           );
         }
       } catch (error) {
-        if (generation === this.generation) this.fail(error);
+        if (generation === this.#generation) this.#fail(error);
       } finally {
-        this.computing = undefined;
+        this.#computing = undefined;
       }
     })();
-    return this.computing;
+    return this.#computing;
   }
 
   // ---------------------------------------------------------------- what the buttons do
 
   /** Plays the timeline to its end; with reduced motion, takes one step. */
   play(): void {
-    if (this.steps === 0 || this.computing) return;
+    if (this.steps === 0 || this.#computing) return;
     if (reducedMotion?.matches) {
       void this.goTo(this.k + 1);
       return;
     }
     if (this.k >= this.steps) this.k = 0;
-    this.playing = true;
-    this.become("running");
-    const generation = this.generation;
+    this.#playing = true;
+    this.#become("running");
+    const generation = this.#generation;
     let last = performance.now();
     const frame = async (now: number): Promise<void> => {
-      if (!this.playing || generation !== this.generation) return;
-      const due = Math.floor(((now - last) * this.about.rate) / 1000);
+      if (!this.#playing || generation !== this.#generation) return;
+      const due = Math.floor(((now - last) * this.#about.rate) / 1000);
       if (due >= 1) {
         last = now;
         // A slow frame is not made up for: the reader is to see every step.
         await this.goTo(this.k + 1);
       }
-      if (this.playing) requestAnimationFrame((time) => void frame(time));
+      if (this.#playing) requestAnimationFrame((time) => void frame(time));
     };
     requestAnimationFrame((time) => void frame(time));
     this.requestUpdate();
   }
 
   pause(): void {
-    this.playing = false;
-    if (this.state === "running" && !this.computing) this.become("paused");
+    this.#playing = false;
+    if (this.state === "running" && !this.#computing) this.#become("paused");
     this.requestUpdate();
   }
 
   /** Shows step k of the timeline, 0 to `steps`. */
   async goTo(k: number): Promise<void> {
-    const module = this.module_;
+    const module = this.#module;
     if (!module || this.steps === 0) return;
     const to = Math.max(0, Math.min(this.steps, k));
-    const generation = this.generation;
+    const generation = this.#generation;
     try {
       await this.step(to, module);
     } catch (error) {
-      if (generation === this.generation) this.fail(error);
+      if (generation === this.#generation) this.#fail(error);
       return;
     }
-    if (generation !== this.generation) return;
+    if (generation !== this.#generation) return;
     this.k = to;
-    if (to === this.steps) this.playing = false;
-    this.become(
-      this.playing ? "running" : to === 0 ? "ready" : to === this.steps ? "done" : "paused",
+    if (to === this.steps) this.#playing = false;
+    this.#become(
+      this.#playing ? "running" : to === 0 ? "ready" : to === this.steps ? "done" : "paused",
     );
-    this.say(this.stepWords(to));
+    this.#say(this.stepWords(to));
     this.requestUpdate();
   }
 
   /** Ends whatever runs, at once. */
   stop(): void {
-    this.heldPlaying = false;
-    if (this.playing) {
+    this.#heldPlaying = false;
+    if (this.#playing) {
       this.pause();
-      this.say(`Stopped at step ${this.k} of ${this.steps}.`);
+      this.#say(`Stopped at step ${this.k} of ${this.steps}.`);
     }
     if (this.state === "loading") {
-      this.generation++;
-      this.module_?.close();
-      this.module_ = undefined;
-      this.become("static");
+      this.#generation++;
+      this.#module?.close();
+      this.#module = undefined;
+      this.#become("static");
       return;
     }
-    this.again = false;
-    this.module_?.stop();
+    this.#again = false;
+    this.#module?.stop();
   }
 
   /** Back to the parameters of the link (or of the tag): the same hash as at the start. */
   reset(): void {
-    this.playing = this.heldPlaying = false;
-    this.values = { ...this.start };
-    this.notes = [];
-    this.writeLink();
-    void this.recompute();
+    this.#playing = this.#heldPlaying = false;
+    this.values = { ...this.#start };
+    this.#notes = [];
+    this.#writeLink();
+    void this.#recompute();
   }
 
   newSeed(): void {
@@ -498,17 +505,17 @@ export abstract class Demo<S extends Params> extends LitElement {
     this.set({ seed: seed.min + (draw % (seed.max - seed.min + 1)) } as Partial<Values<S>>);
   }
 
-  private async copyLink(): Promise<void> {
-    this.writeLink();
+  async #copyLink(): Promise<void> {
+    this.#writeLink();
     try {
       await navigator.clipboard.writeText(location.href);
-      this.say("The link is copied; it holds every setting.");
+      this.#say("The link is copied; it holds every setting.");
     } catch {
-      this.say(`The link is in the address bar: ${location.href}`);
+      this.#say(`The link is in the address bar: ${location.href}`);
     }
   }
 
-  private readonly keys = (event: KeyboardEvent): void => {
+  readonly #keys = (event: KeyboardEvent): void => {
     if (event.key === "Escape") {
       this.stop();
       event.stopPropagation();
@@ -519,26 +526,26 @@ export abstract class Demo<S extends Params> extends LitElement {
 
   override render(): TemplateResult {
     const before = this.state === "static" || this.state === "unsupported";
-    const loadingFirst = this.state === "loading" || (this.state === "failed" && !this.hasView);
-    if (!before && !loadingFirst) this.hasView = true;
-    else if (before) this.hasView = false;
-    return html`<div @keydown=${this.keys} role="group" aria-label=${this.about.heading}>
+    const loadingFirst = this.state === "loading" || (this.state === "failed" && !this.#hasView);
+    if (!before && !loadingFirst) this.#hasView = true;
+    else if (before) this.#hasView = false;
+    return html`<div @keydown=${this.#keys} role="group" aria-label=${this.#about.heading}>
       <div class="top">
-        <p class="title">${this.about.heading}</p>
-        <p class="soft">${this.about.hint}</p>
+        <p class="title">${this.#about.heading}</p>
+        <p class="soft">${this.#about.hint}</p>
       </div>
-      ${this.hasView ? html`<div class="stage">${this.view()}</div>` : html`<slot></slot>`}
-      ${this.hasView ? this.bar() : this.startBar()}
-      ${this.notes.map((note) => html`<p class="note">${note}</p>`)}
+      ${this.#hasView ? html`<div class="stage">${this.view()}</div>` : html`<slot></slot>`}
+      ${this.#hasView ? this.#bar() : this.#startBar()}
+      ${this.#notes.map((note) => html`<p class="note">${note}</p>`)}
       <output aria-live="polite" class=${this.state === "failed" ? "bad" : ""}
-        >${this.spoken}</output
+        >${this.#spoken}</output
       >
     </div>`;
   }
 
-  private hasView = false;
+  #hasView = false;
 
-  override updated(): void {
+  protected override updated(_changed: PropertyValues): void {
     for (const picture of this.renderRoot.querySelectorAll<SVGSVGElement>(".stage svg[viewBox]")) {
       const shown = picture.clientWidth;
       if (shown === 0) continue;
@@ -547,7 +554,7 @@ export abstract class Demo<S extends Params> extends LitElement {
     }
   }
 
-  private startBar(): TemplateResult {
+  #startBar(): TemplateResult {
     const bytes = Number(this.getAttribute("data-bytes") ?? 0);
     const size = bytes > 0 ? ` (${sizeInWords(bytes)})` : "";
     if (this.state === "unsupported") {
@@ -559,7 +566,7 @@ export abstract class Demo<S extends Params> extends LitElement {
     if (this.state === "loading") {
       return html`<div class="bar">
         <button @click=${this.stop}>Stop</button>
-        <progress max="1" .value=${this.loadDone} aria-label="Loading"></progress>
+        <progress max="1" .value=${this.#loadDone} aria-label="Loading"></progress>
         <span class="soft">Loading${size}</span>
       </div>`;
     }
@@ -570,17 +577,17 @@ export abstract class Demo<S extends Params> extends LitElement {
     </div>`;
   }
 
-  private bar(): TemplateResult {
+  #bar(): TemplateResult {
     const still = reducedMotion?.matches ?? false;
-    const busy = this.playing || this.state === "running";
+    const busy = this.#playing || this.state === "running";
     const timeline =
       this.steps === 0
         ? nothing
         : html`${
               still
                 ? nothing
-                : html`<button class="main" @click=${this.playing ? this.pause : this.play}>
-                    ${this.playing ? "Pause" : "Play"}
+                : html`<button class="main" @click=${this.#playing ? this.pause : this.play}>
+                    ${this.#playing ? "Pause" : "Play"}
                   </button>`
             }
             <button @click=${() => this.goTo(this.k - 1)} aria-disabled=${this.k === 0}>
@@ -597,7 +604,7 @@ export abstract class Demo<S extends Params> extends LitElement {
               max=${this.steps}
               .value=${String(this.k)}
               @input=${(event: Event) => {
-                this.playing = false;
+                this.#playing = false;
                 void this.goTo(Number((event.target as HTMLInputElement).value));
               }}
             />
@@ -611,10 +618,10 @@ export abstract class Demo<S extends Params> extends LitElement {
           ? html`${integerField(this, "seed")}<button @click=${this.newSeed}>New seed</button>`
           : nothing
       }
-      <button class="plain" @click=${this.copyLink}>Copy link</button>
+      <button class="plain" @click=${this.#copyLink}>Copy link</button>
       ${
         this.state === "failed"
-          ? html`<button class="main" @click=${this.recompute}>Try again</button>`
+          ? html`<button class="main" @click=${this.#recompute}>Try again</button>`
           : nothing
       }
     </div>`;

@@ -70,7 +70,7 @@ ${scripts}
 <a class="skip" href="#main">Skip to the text</a>
 ${glyphSprite}
 <header class="top">
-<a class="name" href="${links.home}">Assay</a>
+${bodyClass === "home" ? "" : `<a class="name" href="${links.home}">Assay</a>`}
 <nav aria-label="Site"><a href="${links.home}#long-reads">Long reads</a><a href="${links.home}#labs">Labs</a></nav>
 </header>
 ${body}
