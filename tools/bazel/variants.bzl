@@ -145,7 +145,7 @@ def _wasm_module_impl(ctx):
         mnemonic = "WasmLink",
         progress_message = "Linking WebAssembly module " + output.short_path,
     )
-    return [DefaultInfo(files = depset([output]))]
+    return [DefaultInfo(files = depset([output]), runfiles = ctx.runfiles(files = [output]))]
 
 wasm_module = rule(
     implementation = _wasm_module_impl,
