@@ -654,16 +654,19 @@ std::string NearestName(std::string_view name, std::span<const std::string> cand
   std::string nearest;
   size_t best = std::max<size_t>(2, name.size() / 3) + 1;
   for (const std::string& candidate : candidates) {
-    // Levenshtein distance, one row at a time.
-    std::vector<size_t> row(candidate.size() + 1);
+    // Edit distance with swapped neighbours as one edit, row by row.
+    std::vector<size_t> before(candidate.size() + 1), above, row(candidate.size() + 1);
     for (size_t j = 0; j < row.size(); ++j) row[j] = j;
     for (size_t i = 1; i <= name.size(); ++i) {
-      size_t diagonal = row[0];
+      before = above;
+      above = row;
       row[0] = i;
       for (size_t j = 1; j < row.size(); ++j) {
-        const size_t substituted = diagonal + (name[i - 1] == candidate[j - 1] ? 0 : 1);
-        diagonal = row[j];
-        row[j] = std::min({row[j] + 1, row[j - 1] + 1, substituted});
+        const bool same = name[i - 1] == candidate[j - 1];
+        row[j] = std::min({above[j] + 1, row[j - 1] + 1, above[j - 1] + (same ? 0 : 1)});
+        const bool swapped =
+            i > 1 && j > 1 && name[i - 1] == candidate[j - 2] && name[i - 2] == candidate[j - 1];
+        if (swapped) row[j] = std::min(row[j], before[j - 2] + 1);
       }
     }
     if (row.back() < best) {
