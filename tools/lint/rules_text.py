@@ -73,7 +73,8 @@ def wording(tree):
         re.IGNORECASE,
     )
     # Folders of the one machine somebody works on. A path in a longer one (a URL, a variable) is fine.
-    machine = re.compile(r"(?<![\w.$})/-])/(?:[r]oot|[h]ome|[w]ork|[f]arm|[t]mp)/")
+    # So is a temporary folder as an example: --out=DIR.
+    machine = re.compile(r"(?<![\w.$})/-])(?:/(?:[r]oot|[h]ome|[w]ork|[f]arm)/|(?<!=)/[t]mp/)")
     faults = []
     for path in paths:
         for number, line in enumerate(tree.lines(path), 1):
