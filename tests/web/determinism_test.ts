@@ -113,6 +113,20 @@ test("two folders, two locales, two time zones: one site", () => {
     assert.ok(one.get(path)?.equals(bytes), `${path} differs from Bazel's`);
 });
 
+test("an article in the making is left out of the site, and the others are built", () => {
+  const top = join(temporary, "unfinished");
+  mkdirSync(join(top, "draft"), { recursive: true });
+  writeFileSync(join(top, "draft/lab.json"), "{}");
+  const env = { PATH: "/usr/bin:/bin", HOME: temporary };
+  const program = (name: string): string => join(temporary, "first", name, `${name}.mjs`);
+  execFileSync(node, [program("render_article"), "draft", "draft", "draft.page"], {
+    cwd: top,
+    env,
+  });
+  const page = JSON.parse(readFileSync(join(top, "draft.page/page.json"), "utf8")) as object;
+  assert.deepEqual(page, { slug: "draft", lacks: "article.md" });
+});
+
 test("no page knows a clock, a host or a folder of the machine that made it", () => {
   for (const name of ["dist", "sample_site"]) {
     for (const [path, bytes] of tree(join(root, "web/site", name))) {

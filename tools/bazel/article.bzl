@@ -44,7 +44,7 @@ def _article_impl(ctx):
         ctx,
         ctx.file._renderer,
         [slug, folder, rendered.path],
-        inputs = depset(ctx.files.srcs),
+        inputs = depset(ctx.files.srcs + ctx.files._devices),
         outputs = [rendered],
         mnemonic = "RenderArticle",
         progress_message = "Rendering the article " + slug,
@@ -83,6 +83,7 @@ _article = rule(
         demo_wasm = attr.label(allow_single_file = [".wasm"]),
         data = attr.label_keyed_string_dict(allow_files = True),
         demo_data = attr.label_keyed_string_dict(allow_files = True),
+        _devices = attr.label(default = "//web:devices"),
         _renderer = attr.label(default = "//web/site:render_article", allow_single_file = [".mjs"]),
     ),
 )

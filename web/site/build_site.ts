@@ -21,7 +21,7 @@ import * as esbuild from "esbuild";
 
 import { contrastProblems } from "./colours.ts";
 import { hoistedCss, type HoistedStyles } from "./hoist.ts";
-import type { Page } from "./page-data.ts";
+import type { Page, UnfinishedPage } from "./page-data.ts";
 import { Problems } from "./problem.ts";
 import { articlePage, homePage, type Links } from "./template.ts";
 
@@ -47,7 +47,17 @@ interface Asset {
 }
 
 const [planPath] = process.argv.slice(2) as [string];
-const plan = JSON.parse(readFileSync(planPath, "utf8")) as Plan;
+const wholePlan = JSON.parse(readFileSync(planPath, "utf8")) as Plan;
+const readPage = (rendered: string): Page | UnfinishedPage =>
+  JSON.parse(readFileSync(join(rendered, "page.json"), "utf8")) as Page | UnfinishedPage;
+const plan: Plan = {
+  ...wholePlan,
+  articles: wholePlan.articles.filter(({ slug, rendered }) => {
+    const page = readPage(rendered);
+    if ("lacks" in page) console.error(`${slug}: no page yet, its ${page.lacks} is missing`);
+    return !("lacks" in page);
+  }),
+};
 const output = resolve(plan.output);
 const packages = join(dirname(process.argv[1]!), "node_modules");
 const problems = new Problems();
@@ -194,9 +204,7 @@ const katexCss = readFileSync(join(katexFolder, "katex-swap.min.css"), "utf8").r
   },
 );
 
-const pages: Page[] = plan.articles.map(
-  ({ rendered }) => JSON.parse(readFileSync(join(rendered, "page.json"), "utf8")) as Page,
-);
+const pages = plan.articles.map(({ rendered }) => readPage(rendered) as Page);
 const styles: HoistedStyles = new Map(pages.flatMap((page) => Object.entries(page.styles)));
 const ownCss = ["tokens.css", "page.css"].map((name) =>
   readFileSync(join(stage, "web/site/css", name), "utf8"),

@@ -2,8 +2,8 @@
 // Figures in the text, their evidence, claims, tables: HTML from records.
 
 import { chartSvg, columnTitle, maxSeries, seriesOf, swatch } from "./charts.ts";
-import type { Article, ChartSpec, Claim, Figure, Kind, Table } from "./records.ts";
-import { attributes, escapeHtml, numberHtml, significant, unitText } from "./text.ts";
+import type { Article, ChartSpec, Claim, Figure, Kind, MeasuredGroup, Table } from "./records.ts";
+import { attributes, duration, escapeHtml, numberHtml, significant, unitText } from "./text.ts";
 
 export const kindOrder: readonly Kind[] = ["exact", "bounded", "measured", "modelled", "cited"];
 
@@ -54,10 +54,17 @@ export function badgeText(figure: Figure): string {
   }
 }
 
+/** A time in nanoseconds, in the unit that suits it. */
+function time(nanoseconds: string): string {
+  const { value, unit } = duration(nanoseconds);
+  return `<span class="nb">${value}&nbsp;${unit}</span>`;
+}
+
 /** The value with its unit, as the page shows it. */
 export function valueHtml(figure: Figure): string {
   if (figure.type === "bool") return figure.shown === "true" ? "yes" : "no";
   if (figure.type === "str") return escapeHtml(figure.shown);
+  if (figure.kind === "measured" && figure.unit === "ns") return time(figure.shown);
   const unit = unitText(figure.unit);
   const value = numberHtml(figure.shown);
   if (!unit) return value;
@@ -120,7 +127,7 @@ export function evidence(figure: Figure, article: Article): string {
     rows.push(
       row(
         "method",
-        `median ${numberHtml(median)}, interquartile range ${numberHtml(spread)}, ${samples} samples; your machine will differ`,
+        `median ${time(median)}, interquartile range ${time(spread)}, ${samples} samples; your machine will differ`,
       ),
     );
   } else if (figure.hash && figure.kind !== "cited") {
@@ -170,12 +177,16 @@ export function claimHtml(claim: Claim): string {
       return `<li class="${e.holds ? "holds" : "fails"}">${side(e.left, e.left_value)} <b>${op}</b> ${side(e.right, e.right_value)}: ${e.holds ? "yes" : "no"}</li>`;
     })
     .join("");
+  const where =
+    claim.on.length === 0
+      ? ""
+      : ` on ${claim.on.map(({ device, holds }) => `${escapeHtml(device)}${holds || verdict === "holds" ? "" : " (no)"}`).join(", ")}`;
   const how = `<details><summary>How it was decided</summary><p><code>${escapeHtml(claim.predicate)}</code></p>${
     evidenceRows ? `<ul>${evidenceRows}</ul>` : ""
   }</details>`;
   return (
     `<div class="claim ${verdict}" id="claim-${escapeHtml(claim.id)}" role="group" aria-label="Claim">` +
-    `<p class="claim-text"><span class="verdict">${symbol}${verdictWords[verdict]}${claim.narrow ? ", narrowly" : ""}</span> ${escapeHtml(claim.text)}</p>${how}</div>`
+    `<p class="claim-text"><span class="verdict">${symbol}${verdictWords[verdict]}${claim.narrow ? ", narrowly" : ""}${where}</span> ${escapeHtml(claim.text)}</p>${how}</div>`
   );
 }
 
@@ -227,6 +238,35 @@ export function tableFigure(table: Table, article: Article): string {
     `<div class="scroll" tabindex="0" role="group" aria-labelledby="${id}-c">` +
     `<table><caption id="${id}-c">${escapeHtml(table.title)}</caption>${tableRows(table)}</table></div>` +
     `<figcaption>${tableBadge(table)} <span class="links">${recordLinks(table, article)}</span></figcaption></figure>`
+  );
+}
+
+/** Timings of one group on one machine. */
+export function measuredFigure(group: MeasuredGroup): string {
+  const id = `m-${escapeHtml(group.id)}`;
+  const ceilings = group.rows.some(({ ceiling }) => ceiling !== "");
+  const head = [
+    "",
+    "median",
+    "interquartile range",
+    "samples",
+    ...(ceilings ? ["of the ceiling"] : []),
+  ]
+    .map(
+      (title, i) => `<th scope="col"${i > 0 && i < 4 ? ' class="n"' : ""}>${title || "what"}</th>`,
+    )
+    .join("");
+  const rows = group.rows.map(
+    ({ title, median, spread, samples, ceiling, checked, drifted }) =>
+      `<tr><th scope="row">${escapeHtml(title)}${checked ? "" : " (result not checked)"}${drifted ? " (drifted since last time)" : ""}</th>` +
+      `<td class="n">${time(median)}</td><td class="n">${time(spread)}</td><td class="n">${samples}</td>` +
+      `${ceilings ? `<td>${escapeHtml(ceiling)}</td>` : ""}</tr>`,
+  );
+  return (
+    `<figure class="table measured" id="${id}" aria-labelledby="${id}-c">` +
+    `<div class="scroll" tabindex="0" role="group" aria-labelledby="${id}-c"><table>` +
+    `<caption id="${id}-c">${escapeHtml(group.title)}</caption><thead><tr>${head}</tr></thead><tbody>${rows.join("")}</tbody></table></div>` +
+    `<figcaption><span class="badge measured">${glyph("measured")}<span class="word">measured on ${escapeHtml(group.device)}, ${escapeHtml(group.date)}</span></span> <span>your machine will differ</span></figcaption></figure>`
   );
 }
 

@@ -17,7 +17,7 @@ import { unified } from "unified";
 import { visit } from "unist-util-visit";
 import { parse as parseYaml } from "yaml";
 
-import { chartFigure, claimHtml, inlineFigure, tableFigure } from "./figures.ts";
+import { chartFigure, claimHtml, inlineFigure, measuredFigure, tableFigure } from "./figures.ts";
 import type { Problems } from "./problem.ts";
 import type { Article } from "./records.ts";
 import { attributes, escapeHtml, nearest, slugOf } from "./text.ts";
@@ -255,6 +255,20 @@ export async function renderMarkdown(
         if (!table) return problem(node, unknown("table", id, article.tables.keys()));
         return rawHtml(tableFigure(table, article));
       }
+      case "measured": {
+        const group = article.groups.find((one) => one.id === id);
+        if (!group) {
+          return problem(
+            node,
+            unknown(
+              "measured group",
+              id,
+              article.groups.map((one) => one.id),
+            ),
+          );
+        }
+        return rawHtml(measuredFigure(group));
+      }
       case "claim": {
         const claim = article.claims.get(id);
         if (!claim) return problem(node, unknown("claim", id, article.claims.keys()));
@@ -288,7 +302,14 @@ export async function renderMarkdown(
       default:
         return problem(
           node,
-          unknown("directive", node.name ?? "", ["chart", "table", "claim", "demo", "code"]),
+          unknown("directive", node.name ?? "", [
+            "chart",
+            "table",
+            "claim",
+            "demo",
+            "code",
+            "measured",
+          ]),
         );
     }
   };

@@ -3,6 +3,12 @@
 
 import type { Claim, InBrowser, Kind } from "./records.ts";
 
+/** An article that has no page yet, and what is missing. */
+export interface UnfinishedPage {
+  readonly slug: string;
+  readonly lacks: string;
+}
+
 export interface Page {
   readonly slug: string;
   readonly kind: "long-read" | "lab";

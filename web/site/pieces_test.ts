@@ -7,7 +7,7 @@ import { test } from "node:test";
 import { chartSvg, logTicks, logTickText, seriesOf, spread, thumbnail } from "./charts.ts";
 import { hoistedCss, hoistStyles } from "./hoist.ts";
 import { type ChartSpec, readCsv, type Table } from "./records.ts";
-import { nearest, numberHtml, numberText, significant, slugOf } from "./text.ts";
+import { duration, nearest, numberHtml, numberText, significant, slugOf } from "./text.ts";
 
 test("numbers keep their digits and gain a reader's form", () => {
   assert.equal(numberHtml("0.25"), "0.25");
@@ -122,4 +122,11 @@ test("log ticks are powers of ten, thinned out; 1, 2, 5 where there are few", ()
 test("labels are spread without changing their order", () => {
   assert.deepEqual(spread([100, 102, 104], 16, 0, 400), [100, 116, 132]);
   assert.deepEqual(spread([390, 395], 16, 0, 400), [384, 400]);
+});
+
+test("times are given in the unit that suits them", () => {
+  assert.deepEqual(duration("1234567"), { value: "1.23", unit: "ms" });
+  assert.deepEqual(duration("850"), { value: "850", unit: "ns" });
+  assert.deepEqual(duration("2500000000"), { value: "2.5", unit: "s" });
+  assert.deepEqual(duration("123456"), { value: "123", unit: "\u00b5s" });
 });

@@ -80,6 +80,8 @@ export interface Claim {
   /** "holds" or "fails"; "measured" is decided on devices; "absent": not decided. */
   readonly verdict: "holds" | "fails" | "measured" | "absent";
   readonly narrow: boolean;
+  /** Where it was decided, of a claim about timings. */
+  readonly on: readonly { device: string; holds: boolean }[];
   readonly evidence: readonly Comparison[];
 }
 
@@ -186,6 +188,7 @@ export interface Article {
   readonly args: Readonly<Record<string, string>>;
   readonly closure?: string;
   readonly devices: readonly string[];
+  readonly groups: readonly MeasuredGroup[];
 }
 
 function readJson<T>(path: string, problems: Problems): T | undefined {
@@ -228,56 +231,126 @@ export function readCsv(text: string): string[][] {
 }
 
 interface MeasuredFile {
-  device?: { id?: string; name?: string } | string;
-  date?: string;
-  figures?: {
+  device: string;
+  date: string;
+  figures: {
     id: string;
     title: string;
     unit: string;
-    shown?: string;
-    summary?: { median: number | string; iqr: number | string; n: number };
-    samples?: unknown[];
-    hash?: { hex: string };
+    group: string;
+    group_title: string;
+    shown: string;
+    summary: { median: string; iqr: string; min: string; n: number };
+    floor: { of_fma_f64?: string; of_fma_f32?: string; of_triad?: string };
+    check: "passed" | "none";
+    hash: { hex: string };
+  }[];
+  claims: { id: string; verdict: string }[];
+  comparison: { drifted: { id: string }[] };
+}
+
+/** Measured figures of one group on one device: what a table of timings shows. */
+export interface MeasuredGroup {
+  readonly id: string;
+  readonly title: string;
+  readonly device: string;
+  readonly date: string;
+  readonly rows: readonly {
+    title: string;
+    median: string;
+    spread: string;
+    samples: number;
+    ceiling: string;
+    checked: boolean;
+    drifted: boolean;
   }[];
 }
 
-/** The last measured file of each device, by device and then by name. */
-function readMeasured(
-  folder: string,
-  problems: Problems,
-): { figures: Figure[]; devices: string[] } {
+interface AllMeasured {
+  readonly figures: Figure[];
+  readonly devices: string[];
+  readonly groups: MeasuredGroup[];
+  /** Verdicts of claims on each device. */
+  readonly verdicts: { id: string; device: string; holds: boolean }[];
+}
+
+function deviceName(id: string, problems: Problems): string {
+  return readJson<{ name: string }>(join("web/devices", `${id}.json`), problems)?.name ?? id;
+}
+
+/** Reads the last measured file of each device, in the order of the devices' ids. */
+function readMeasured(folder: string, problems: Problems): AllMeasured {
+  const result: AllMeasured = { figures: [], devices: [], groups: [], verdicts: [] };
   const top = join(folder, "records/measured");
-  if (!existsSync(top)) return { figures: [], devices: [] };
-  const figures: Figure[] = [];
-  const devices: string[] = [];
-  for (const device of readdirSync(top).sort()) {
-    const files = readdirSync(join(top, device)).filter((name) => name.endsWith(".json"));
-    const last = files.sort().at(-1);
-    if (!last) continue;
-    devices.push(device);
-    const file = readJson<MeasuredFile>(join(top, device, last), problems);
-    for (const figure of file?.figures ?? []) {
-      const { summary } = figure;
-      figures.push({
-        id: figure.id,
+  if (!existsSync(top)) return result;
+  for (const id of readdirSync(top).sort()) {
+    // 20261130-2 before 20261130-10: by date, then by number.
+    const files = readdirSync(join(top, id))
+      .map((name) => /^(\d{8})-(\d+)\.json$/.exec(name))
+      .filter((match) => match !== null)
+      .sort((a, b) => (a[1] === b[1] ? Number(a[2]) - Number(b[2]) : a[1]! < b[1]! ? -1 : 1));
+    const last = files.at(-1);
+    const file = last && readJson<MeasuredFile>(join(top, id, last[0]), problems);
+    if (!file) continue;
+    const device = deviceName(id, problems);
+    result.devices.push(device);
+    const groups = new Map<string, MeasuredGroup["rows"][number][]>();
+    for (const {
+      id: figure,
+      title,
+      unit,
+      shown,
+      summary,
+      hash,
+      group,
+      floor,
+      check,
+    } of file.figures) {
+      result.figures.push({
+        id: figure,
         kind: "measured",
-        title: figure.title,
-        unit: figure.unit,
+        title,
+        unit,
         type: "f64",
-        shown: figure.shown ?? String(summary?.median ?? ""),
-        hash: figure.hash?.hex ?? "",
+        shown,
+        hash: hash.hex,
         measured: {
           device,
-          date: `${last.slice(0, 4)}-${last.slice(4, 6)}-${last.slice(6, 8)}`,
-          median: String(summary?.median ?? ""),
-          spread: String(summary?.iqr ?? ""),
-          samples: summary?.n ?? figure.samples?.length ?? 0,
+          date: file.date,
+          median: summary.median,
+          spread: summary.iqr,
+          samples: summary.n,
         },
         browser: { as: "native-only", why: "a timing belongs to the machine that took it" },
       });
+      if (!groups.has(group)) groups.set(group, []);
+      const percent = (share: string): string => `${Math.round(100 * Number(share))} %`;
+      const { of_fma_f64: f64, of_fma_f32: f32, of_triad: triad } = floor;
+      const ceiling = [
+        f64 ? `${percent(f64)} of the f64 peak` : "",
+        f32 ? `${percent(f32)} of the f32 peak` : "",
+        triad ? `${percent(triad)} of the memory's bandwidth` : "",
+      ].filter(Boolean);
+      groups.get(group)!.push({
+        title,
+        median: summary.median,
+        spread: summary.iqr,
+        samples: summary.n,
+        ceiling: ceiling.join(", "),
+        checked: check === "passed",
+        drifted: file.comparison.drifted.some((item) => item.id === figure),
+      });
+    }
+    for (const [group, rows] of groups) {
+      const title = file.figures.find((figure) => figure.group === group)!.group_title;
+      result.groups.push({ id: group, title, device, date: file.date, rows });
+    }
+    for (const { id: claim, verdict } of file.claims) {
+      if (verdict !== "holds" && verdict !== "fails") continue;
+      result.verdicts.push({ id: claim, device, holds: verdict === "holds" });
     }
   }
-  return { figures, devices };
+  return result;
 }
 
 /**
@@ -368,11 +441,16 @@ export function readArticle(slug: string, folder: string, problems: Problems): A
         join(folder, "lab.json"),
       );
     }
+    const on = measured.verdicts.filter((verdict) => verdict.id === id);
+    const overall =
+      on.length > 0 ? (on.every(({ holds }) => holds) ? "holds" : "fails") : undefined;
     claims.set(id, {
       id,
       text,
       predicate,
-      verdict: decided?.verdict ?? "absent",
+      on,
+      verdict:
+        decided?.verdict === "measured" && overall ? overall : (decided?.verdict ?? "absent"),
       narrow: decided?.narrow ?? false,
       evidence: decided?.evidence ?? [],
     });
@@ -389,6 +467,7 @@ export function readArticle(slug: string, folder: string, problems: Problems): A
     args: shown[0]?.run.args ?? {},
     ...(shown[0] ? { closure: shown[0].code.closure_sha256 } : {}),
     devices: measured.devices,
+    groups: measured.groups,
   };
 }
 

@@ -8,17 +8,35 @@ import { thumbnail } from "./charts.ts";
 import { evidence } from "./figures.ts";
 import { hoistStyles, type HoistedStyles } from "./hoist.ts";
 import { renderMarkdown } from "./markdown.ts";
-import type { Page } from "./page-data.ts";
+import type { Page, UnfinishedPage } from "./page-data.ts";
 import { Problems } from "./problem.ts";
 import { readArticle } from "./records.ts";
 
 const [slug, folder, output] = process.argv.slice(2) as [string, string, string];
 const problems = new Problems();
+
+// A page in the making has no text or no records yet: the site is built without it, and says so.
+const lacks = !existsSync(join(folder, "lab.json"))
+  ? "lab.json"
+  : !existsSync(join(folder, "article.md"))
+    ? "article.md"
+    : !["full", "browser", "quick"].some((p) =>
+          existsSync(join(folder, "records", p, "exact.json")),
+        )
+      ? "records"
+      : "";
+if (lacks) {
+  mkdirSync(output, { recursive: true });
+  writeFileSync(
+    join(output, "page.json"),
+    JSON.stringify({ slug, lacks } satisfies UnfinishedPage),
+  );
+  process.exit(0);
+}
+
 const article = readArticle(slug, folder, problems);
 problems.exitIfAny();
 const file = join(folder, "article.md");
-if (!existsSync(file)) problems.add("article.md is missing", file);
-problems.exitIfAny();
 const rendered = await renderMarkdown(readFileSync(file, "utf8"), file, article!, problems);
 problems.exitIfAny();
 

@@ -108,3 +108,21 @@ export function significant(text: string, digits: number): string {
   }
   return String(rounded);
 }
+
+/** Nanoseconds in the unit that suits them, three significant digits: "1.23 ms". */
+export function duration(nanoseconds: string): { value: string; unit: string } {
+  const ns = Number(nanoseconds);
+  if (!Number.isFinite(ns)) return { value: nanoseconds, unit: "ns" };
+  const units: readonly (readonly [string, number])[] = [
+    ["s", 1e9],
+    ["ms", 1e6],
+    ["\u00b5s", 1e3],
+    ["ns", 1],
+  ];
+  const [unit, size] = units.find(([, s]) => ns >= s) ?? units.at(-1)!;
+  const value = ns / size;
+  return {
+    value: value >= 100 ? String(Math.round(value)) : String(Number(value.toPrecision(3))),
+    unit,
+  };
+}
