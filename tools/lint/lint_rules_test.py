@@ -138,6 +138,7 @@ class PlantedFaults(unittest.TestCase):
     def test_header_guards(self):
         good = {"numerics/fft/fft.h": self.header("ASSAY_NUMERICS_FFT_FFT_H_")}
         good["numerics/fft/k-inl.h"] = "#if defined(ASSAY_NUMERICS_FFT_K_INL_H_) == defined(HWY_TARGET_TOGGLE)\n#endif\n"
+        good["numerics/fft/again.h"] = SPDX + "// lint: allow(header_guards): included once for each type\nint x;\n"
         self.expect(rules_cc.header_guards, good)
         bad = {"a/b.h": self.header("B_H_"), "a/c.h": "#pragma once\n"}
         self.expect(rules_cc.header_guards, bad, "a/b.h:2: guard is B_H_", "a/c.h:1: no header guard")

@@ -69,7 +69,7 @@ def wording(tree):
     """The repository speaks of Assay alone: not of how it came about, nor of one machine."""
     paths = [path for path in tree.paths if tree.is_text(path) and path != LOCK]
     words = re.compile(
-        r"\b(?:[c]eo|[s]ubagent|[h]elper (?:agent|session)|[t]his session|[b]efore-stop|[i]ssue #?[0-9]+)\b|\.[l]ibrary\b",
+        r"\b(?:[c]eo|[s]ubagent|[h]elper (?:agent|session)|[t]his session|[b]efore-stop|[i]ssue #?[0-9]+)\b|(?<!\w)\.[l]ibrary\b",
         re.IGNORECASE,
     )
     # Folders of the one machine somebody works on. A path in a longer one (a URL, a variable) is fine.
