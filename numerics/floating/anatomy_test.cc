@@ -53,6 +53,30 @@ TEST(BigIntegerTest, AddsMultipliesShiftsAndPrints) {
   EXPECT_EQ((BigInteger(~uint64_t{0}) + BigInteger(1)).ToDecimal(), "18446744073709551616");
 }
 
+TEST(BigIntegerTest, DividesWithRemainder) {
+  BigInteger rest;
+  EXPECT_EQ(Divide(BigInteger::PowerOfTen(30), BigInteger(7), &rest).ToDecimal(),
+            "142857142857142857142857142857");
+  EXPECT_EQ(rest, BigInteger(1));
+  EXPECT_TRUE(Divide(BigInteger(3), BigInteger::PowerOfTen(20), &rest).IsZero());
+  EXPECT_EQ(rest, BigInteger(3));
+  const BigInteger a = BigInteger::PowerOfTen(50) + BigInteger(12345);
+  const BigInteger b = BigInteger::PowerOfTen(21) + BigInteger(7);
+  const BigInteger q = Divide(a, b, &rest);
+  EXPECT_EQ(q * b + rest, a);
+  EXPECT_TRUE(rest < b);
+}
+
+TEST(RationalTest, CutsToSomeBits) {
+  const Rational third(false, BigInteger(1), BigInteger(3));
+  const Rational cut = third.CutTo(100);
+  EXPECT_TRUE(cut < third || cut == third);
+  EXPECT_TRUE((third - cut) / third < Rational(0x1p-99));
+  EXPECT_EQ(Rational(0.1).CutTo(60), Rational(0.1));
+  EXPECT_EQ(Rational(-3e300).CutTo(53), Rational(-3e300));
+  EXPECT_TRUE(Rational().CutTo(5).IsZero());
+}
+
 TEST(RationalTest, ComputesExactly) {
   const Rational tenth = *ParseRational("0.1");
   const Rational sum = tenth + tenth + tenth;

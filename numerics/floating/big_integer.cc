@@ -149,6 +149,22 @@ std::strong_ordering operator<=>(const BigInteger& a, const BigInteger& b) {
   return std::strong_ordering::equal;
 }
 
+BigInteger Divide(const BigInteger& a, const BigInteger& b, BigInteger* remainder) {
+  ASSAY_CHECK(!b.IsZero());
+  BigInteger quotient;
+  BigInteger rest = a;
+  for (int i = std::max(0, a.BitWidth() - b.BitWidth()); i >= 0; --i) {
+    const BigInteger part = b << i;
+    quotient = quotient << 1;
+    if (rest >= part) {
+      rest = rest - part;
+      quotient = quotient + BigInteger(1);
+    }
+  }
+  *remainder = std::move(rest);
+  return quotient;
+}
+
 uint64_t BigInteger::Low64() const {
   uint64_t value = limbs_.empty() ? 0 : limbs_[0];
   if (limbs_.size() > 1) value |= static_cast<uint64_t>(limbs_[1]) << 32;
@@ -259,6 +275,17 @@ Rational::Leading Rational::LeadingBits() const {
   return {significand, exponent - 63, !rest.IsZero()};
 }
 
+Rational Rational::CutTo(int bits) const {
+  ASSAY_CHECK(bits >= 1);
+  if (IsZero()) return *this;
+  const int shift = bits - (numerator_.BitWidth() - denominator_.BitWidth());
+  BigInteger rest;
+  const BigInteger quotient = Divide(shift > 0 ? numerator_ << shift : numerator_,
+                                     shift < 0 ? denominator_ << -shift : denominator_, &rest);
+  return Rational(negative_, shift < 0 ? quotient << -shift : quotient,
+                  shift > 0 ? BigInteger(1) << shift : BigInteger(1));
+}
+
 double Rational::ToDouble() const {
   if (IsZero()) return 0;
   const Leading leading = LeadingBits();
@@ -296,18 +323,8 @@ std::string Rational::ToScientific(int digits) const {
     const BigInteger top = scale >= 0 ? numerator_ * BigInteger::PowerOfTen(scale) : numerator_;
     const BigInteger bottom =
         scale >= 0 ? denominator_ : denominator_ * BigInteger::PowerOfTen(-scale);
-    // Long division by shift and subtract.
-    BigInteger quotient;
-    BigInteger rest = top;
-    const int shift = std::max(0, top.BitWidth() - bottom.BitWidth());
-    for (int i = shift; i >= 0; --i) {
-      const BigInteger part = bottom << i;
-      quotient = quotient << 1;
-      if (rest >= part) {
-        rest = rest - part;
-        quotient = quotient + BigInteger(1);
-      }
-    }
+    BigInteger rest;
+    BigInteger quotient = Divide(top, bottom, &rest);
     if (quotient >= BigInteger::PowerOfTen(digits)) {
       ++exponent;
       continue;

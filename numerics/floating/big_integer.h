@@ -42,6 +42,10 @@ class BigInteger {
   friend std::strong_ordering operator<=>(const BigInteger& a, const BigInteger& b);
   friend bool operator==(const BigInteger& a, const BigInteger& b) = default;
 
+  // The quotient of a and b (not 0, checked), cut off; *remainder = a - quotient b. Bit by bit:
+  // O(bits of the quotient x limbs).
+  friend BigInteger Divide(const BigInteger& a, const BigInteger& b, BigInteger* remainder);
+
   // The lowest 64 bits.
   uint64_t Low64() const;
   // Decimal digits, "0" for 0. Cost: quadratic in the digits.
@@ -52,6 +56,8 @@ class BigInteger {
 
   std::vector<uint32_t> limbs_;  // little-endian, no leading zero limb
 };
+
+BigInteger Divide(const BigInteger& a, const BigInteger& b, BigInteger* remainder);
 
 // numerator / denominator with a sign, not reduced but for common factors of two.
 class Rational {
@@ -87,6 +93,10 @@ class Rational {
     bool inexact;
   };
   Leading LeadingBits() const;
+
+  // *this cut off to `bits` >= 1 significant bits: its denominator is then a power of two. Keeps
+  // chains of operations from growing without end. Relative error below 2^(1 - bits).
+  Rational CutTo(int bits) const;
 
   // Nearest f64, ties to even; overflow gives an infinity.
   double ToDouble() const;
