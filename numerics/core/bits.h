@@ -2,8 +2,8 @@
 //
 // The bits of floating point numbers, distances between them in units in the last place, and bytes
 // in a fixed order: what hashing, comparing and recording exact results needs.
-#ifndef NUMERICS_CORE_BITS_H_
-#define NUMERICS_CORE_BITS_H_
+#ifndef ASSAY_NUMERICS_CORE_BITS_H_
+#define ASSAY_NUMERICS_CORE_BITS_H_
 
 #include <cstdint>
 #include <limits>
@@ -109,4 +109,4 @@ constexpr Wide128 MultiplyWide(uint64_t a, uint64_t b) {
 
 }  // namespace assay
 
-#endif  // NUMERICS_CORE_BITS_H_
+#endif  // ASSAY_NUMERICS_CORE_BITS_H_

@@ -11,8 +11,8 @@
 //
 // In WebAssembly a failed check is a trap without text: printing would pull formatted output and
 // its system imports into every module. The page's loader turns the trap into a failed state.
-#ifndef NUMERICS_CORE_CHECK_H_
-#define NUMERICS_CORE_CHECK_H_
+#ifndef ASSAY_NUMERICS_CORE_CHECK_H_
+#define ASSAY_NUMERICS_CORE_CHECK_H_
 
 #include <cstdint>
 #include <type_traits>
@@ -96,4 +96,4 @@ CheckOperand MakeCheckOperand(const T& value) {
 #define ASSAY_DCHECK_GT(a, b) ASSAY_INTERNAL_DCHECK(ASSAY_CHECK_GT(a, b))
 #define ASSAY_DCHECK_GE(a, b) ASSAY_INTERNAL_DCHECK(ASSAY_CHECK_GE(a, b))
 
-#endif  // NUMERICS_CORE_CHECK_H_
+#endif  // ASSAY_NUMERICS_CORE_CHECK_H_

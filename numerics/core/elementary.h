@@ -12,8 +12,8 @@
 // millions of inputs against MPFR for double. Results in the subnormal range keep the same bounds.
 // A NaN that comes back is always the quiet NaN 0x7fc00000 or 0x7ff8000000000000. No function sets
 // errno, and nobody should look at the floating point flags.
-#ifndef NUMERICS_CORE_ELEMENTARY_H_
-#define NUMERICS_CORE_ELEMENTARY_H_
+#ifndef ASSAY_NUMERICS_CORE_ELEMENTARY_H_
+#define ASSAY_NUMERICS_CORE_ELEMENTARY_H_
 
 namespace assay {
 
@@ -64,4 +64,4 @@ double Pow(double x, double y);
 
 }  // namespace assay
 
-#endif  // NUMERICS_CORE_ELEMENTARY_H_
+#endif  // ASSAY_NUMERICS_CORE_ELEMENTARY_H_

@@ -211,7 +211,7 @@ TEST(ElementaryMpfrTest, ReducesTheHardestArguments) {
   Real ratio;
   Real whole;
   Real rest;
-  for (int e = 20; e <= 960; e += 7) {
+  for (int e = 0; e <= 970; ++e) {
     Real wide;
     mpfr_set_prec(wide.get(), 1400);
     mpfr_set_prec(rest.get(), 1400);
@@ -241,7 +241,7 @@ TEST(ElementaryMpfrTest, ReducesTheHardestArguments) {
       mpfr_ui_div(rest.get(), 1, rest.get(), MPFR_RNDN);
     }
   }
-  ASSERT_GT(hard.size(), 1000u);
+  ASSERT_GT(hard.size(), 10000u);
   Real argument;
   Real exact;
   for (const double x : hard) {

@@ -7,8 +7,8 @@
 // no alignment is asked for. Errors and special cases: as in elementary.h. Cost: O(n), no
 // allocation. The widest instructions that the machine has are chosen at run time (Highway); floats
 // are computed in double lanes.
-#ifndef NUMERICS_CORE_ELEMENTARY_SIMD_H_
-#define NUMERICS_CORE_ELEMENTARY_SIMD_H_
+#ifndef ASSAY_NUMERICS_CORE_ELEMENTARY_SIMD_H_
+#define ASSAY_NUMERICS_CORE_ELEMENTARY_SIMD_H_
 
 #include <span>
 
@@ -31,4 +31,4 @@ void Cos(std::span<const float> x, std::span<float> y);
 
 }  // namespace assay
 
-#endif  // NUMERICS_CORE_ELEMENTARY_SIMD_H_
+#endif  // ASSAY_NUMERICS_CORE_ELEMENTARY_SIMD_H_

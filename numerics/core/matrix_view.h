@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // A borrowed matrix: where it starts, how many rows and columns, how far apart they lie.
-#ifndef NUMERICS_CORE_MATRIX_VIEW_H_
-#define NUMERICS_CORE_MATRIX_VIEW_H_
+#ifndef ASSAY_NUMERICS_CORE_MATRIX_VIEW_H_
+#define ASSAY_NUMERICS_CORE_MATRIX_VIEW_H_
 
 #include <cstdint>
 #include <limits>
@@ -162,4 +162,4 @@ class MatrixView {
 
 }  // namespace assay
 
-#endif  // NUMERICS_CORE_MATRIX_VIEW_H_
+#endif  // ASSAY_NUMERICS_CORE_MATRIX_VIEW_H_

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Philox 4x32-10: random bits as a pure function of a counter and a key.
-#ifndef NUMERICS_CORE_PHILOX_H_
-#define NUMERICS_CORE_PHILOX_H_
+#ifndef ASSAY_NUMERICS_CORE_PHILOX_H_
+#define ASSAY_NUMERICS_CORE_PHILOX_H_
 
 #include <array>
 #include <cstdint>
@@ -31,4 +31,4 @@ constexpr std::array<uint32_t, 4> Philox4x32_10(std::array<uint32_t, 4> counter,
 
 }  // namespace assay
 
-#endif  // NUMERICS_CORE_PHILOX_H_
+#endif  // ASSAY_NUMERICS_CORE_PHILOX_H_

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Random numbers that are the same everywhere: Philox words and our own distributions over them.
-#ifndef NUMERICS_CORE_RANDOM_H_
-#define NUMERICS_CORE_RANDOM_H_
+#ifndef ASSAY_NUMERICS_CORE_RANDOM_H_
+#define ASSAY_NUMERICS_CORE_RANDOM_H_
 
 #include <array>
 #include <cstdint>
@@ -120,4 +120,4 @@ class Random {
 
 }  // namespace assay
 
-#endif  // NUMERICS_CORE_RANDOM_H_
+#endif  // ASSAY_NUMERICS_CORE_RANDOM_H_

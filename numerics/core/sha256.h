@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // SHA-256: the identity of data, records and modules.
-#ifndef NUMERICS_CORE_SHA256_H_
-#define NUMERICS_CORE_SHA256_H_
+#ifndef ASSAY_NUMERICS_CORE_SHA256_H_
+#define ASSAY_NUMERICS_CORE_SHA256_H_
 
 #include <array>
 #include <cstddef>
@@ -60,4 +60,4 @@ std::string Hex(std::span<const uint8_t> bytes);
 
 }  // namespace assay
 
-#endif  // NUMERICS_CORE_SHA256_H_
+#endif  // ASSAY_NUMERICS_CORE_SHA256_H_

@@ -2,8 +2,8 @@
 //
 // The one thread pool: loops and reductions over fixed blocks, whose results do not depend on how
 // many threads ran them.
-#ifndef NUMERICS_CORE_THREAD_POOL_H_
-#define NUMERICS_CORE_THREAD_POOL_H_
+#ifndef ASSAY_NUMERICS_CORE_THREAD_POOL_H_
+#define ASSAY_NUMERICS_CORE_THREAD_POOL_H_
 
 #include <cstdint>
 #include <memory>
@@ -80,4 +80,4 @@ class ThreadPool {
 
 }  // namespace assay
 
-#endif  // NUMERICS_CORE_THREAD_POOL_H_
+#endif  // ASSAY_NUMERICS_CORE_THREAD_POOL_H_

@@ -1,11 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // The arithmetic that scalar and vector elementary functions share, written once so that both give
-// the same bits. There is no include guard on purpose: the file is included inside a namespace,
-// once for scalars (elementary.cc) and once for every Highway target (elementary_simd.cc). The
-// surrounding namespace provides, for a tag D of double lanes, UintTag<D> (its 64-bit integer twin)
-// and Highway's Set, BitCast, RebindMask, IfThenElse, And, Or, Xor, ShiftLeft, ShiftRight, + - * /
-// and comparisons.
+// the same bits.
+//
+// lint: allow(header_guards): included inside a namespace, once for scalars (elementary.cc) and
+// once for every set of vector instructions (elementary_simd.cc).
+//
+// The surrounding namespace provides, for a tag D of double lanes, UintTag<D> (its 64-bit integer
+// twin) and Highway's Set, BitCast, RebindMask, IfThenElse, And, Or, Xor, ShiftLeft, ShiftRight,
+// + - * / and comparisons.
 //
 // Only IEEE + - * / and integers are used, in one fixed order, never fused. Coefficients come from
 // coefficients.sollya. "64" marks kernels good for a double result, "32" those whose double

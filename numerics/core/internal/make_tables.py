@@ -1,6 +1,9 @@
-#!/usr/bin/env python3
+#!/usr/bin/python3
 # SPDX-License-Identifier: Apache-2.0
-"""Prints tables.inc, the constants of elementary.cc (needs mpmath): make_tables.py > tables.inc"""
+"""Prints tables.inc, the constants of elementary.cc (needs mpmath).
+
+Run: make_tables.py | clang-format-14 --assume-filename=tables.cc > tables.inc
+"""
 
 from mpmath import erf, floor, log, mp, mpf, nint, pi, cos
 

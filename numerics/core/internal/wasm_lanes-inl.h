@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Two double lanes for WebAssembly in Highway's vocabulary, as kernels-inl.h needs it: Highway 1.0
-// has no double vectors there. Included inside a namespace by elementary_simd.cc.
+// has no double vectors there.
+//
+// lint: allow(header_guards): included inside a namespace, by elementary_simd.cc alone.
 
 #define ASSAY_KERNEL_INLINE [[gnu::always_inline]] inline
 
