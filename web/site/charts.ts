@@ -5,7 +5,15 @@ import * as Plot from "@observablehq/plot";
 import { parseHTML } from "linkedom";
 
 import type { ChartSpec, Column, Table } from "./records.ts";
-import { attributes, escapeHtml, unitText, words } from "./text.ts";
+import {
+  attributes,
+  escapeHtml,
+  numberText,
+  significant,
+  typographic,
+  unitText,
+  words,
+} from "./text.ts";
 
 /** A series of a chart: its name on the page and its points, in the table's order. */
 export interface Series {
@@ -201,6 +209,9 @@ function plot(chart: ChartSpec, table: Table, size: Size): string {
   const categories = bars
     ? [...new Set(series.flatMap(({ points }) => points.map((p) => p.x)))]
     : [];
+  // Slim bars read as heights; broad ones read as areas.
+  const bandwidth = (0.9 * (size.width - 64 - room)) / Math.max(1, categories.length);
+  const inset = Math.max(1, (bandwidth - 56) / 2);
   if (bars) {
     const flat = series.flatMap(({ name, points }, i) =>
       points.filter(good).map((p) => ({ ...p, name, i })),
@@ -217,9 +228,26 @@ function plot(chart: ChartSpec, table: Table, size: Size): string {
               insetLeft: 1,
               insetRight: 1,
             })
-          : Plot.barY(own, { x: "x", y: "y", fill: colour(i), insetLeft: 2, insetRight: 2 }),
+          : Plot.barY(own, {
+              x: "x",
+              y: "y",
+              fill: colour(i),
+              insetLeft: inset,
+              insetRight: inset,
+            }),
       );
     });
+  }
+  if (bars && series.length === 1 && bandwidth >= 44) {
+    marks.push(
+      Plot.text(shownPoints, {
+        x: "x",
+        y: "y",
+        text: (p: { y: number }) => numberText(significant(String(p.y), 3)),
+        dy: -8,
+        fill: "currentColor",
+      }),
+    );
   }
   // Names under bars stand side by side while they fit; numbers may be thinned out, words may not.
   const widest = Math.max(1, ...categories.map((c) => String(c).length)) * 7 + 10;
@@ -325,7 +353,7 @@ function tidy(svg: string, chart: ChartSpec, size: Size): string {
     "aria-describedby": `${prefix}-d`,
   });
   text = text.replace(/^<svg[^>]*>/, () => {
-    const title = `<title id="${prefix}-t">${escapeHtml(chart.title)}</title>`;
+    const title = `<title id="${prefix}-t">${escapeHtml(typographic(chart.title))}</title>`;
     const description = `<desc id="${prefix}-d">${escapeHtml(chart.alt)}</desc>`;
     return `<svg${head}>${title}${description}`;
   });

@@ -3,7 +3,15 @@
 
 import { chartSvg, columnTitle, maxSeries, seriesOf, swatch } from "./charts.ts";
 import type { Article, ChartSpec, Claim, Figure, Kind, MeasuredGroup, Table } from "./records.ts";
-import { attributes, duration, escapeHtml, numberHtml, significant, unitText } from "./text.ts";
+import {
+  attributes,
+  duration,
+  escapeHtml,
+  numberHtml,
+  proseHtml,
+  significant,
+  unitText,
+} from "./text.ts";
 
 export const kindOrder: readonly Kind[] = ["exact", "bounded", "measured", "modelled", "cited"];
 
@@ -108,9 +116,9 @@ export function evidence(figure: Figure, article: Article): string {
     rows.push(
       row("error", `${escapeHtml(metric)} ${numberHtml(observed)}, bound ${numberHtml(bound)}`),
     );
-    rows.push(row("because", escapeHtml(why)), row("against", escapeHtml(reference)));
+    rows.push(row("because", proseHtml(why)), row("against", proseHtml(reference)));
   }
-  if (figure.model) rows.push(row("model", escapeHtml(figure.model)));
+  if (figure.model) rows.push(row("model", proseHtml(figure.model)));
   if (figure.source) {
     const { author, year, title, where, url } = figure.source;
     const link = url ? `<a href="${escapeHtml(url)}">${escapeHtml(title)}</a>` : escapeHtml(title);
@@ -144,7 +152,7 @@ export function evidence(figure: Figure, article: Article): string {
   }
   return (
     `<div class="evidence ${figure.kind}" id="e-${escapeHtml(figure.id)}" popover role="dialog" aria-labelledby="et-${escapeHtml(figure.id)}">` +
-    `<p class="evidence-title" id="et-${escapeHtml(figure.id)}">${glyph(figure.kind)} ${escapeHtml(figure.title)}</p>` +
+    `<p class="evidence-title" id="et-${escapeHtml(figure.id)}">${glyph(figure.kind)} ${proseHtml(figure.title)}</p>` +
     `<dl>${rows.join("")}</dl></div>`
   );
 }
@@ -186,7 +194,7 @@ export function claimHtml(claim: Claim): string {
   }</details>`;
   return (
     `<div class="claim ${verdict}" id="claim-${escapeHtml(claim.id)}" role="group" aria-label="Claim">` +
-    `<p class="claim-text"><span class="verdict">${symbol}${verdictWords[verdict]}${claim.narrow ? ", narrowly" : ""}${where}</span> ${escapeHtml(claim.text)}</p>${how}</div>`
+    `<p class="claim-text"><span class="verdict">${symbol}${verdictWords[verdict]}${claim.narrow ? ", narrowly" : ""}${where}</span> ${proseHtml(claim.text)}</p>${how}</div>`
   );
 }
 
@@ -236,7 +244,7 @@ export function tableFigure(table: Table, article: Article): string {
   return (
     `<figure class="table" id="${id}" aria-labelledby="${id}-c">` +
     `<div class="scroll" tabindex="0" role="group" aria-labelledby="${id}-c">` +
-    `<table><caption id="${id}-c">${escapeHtml(table.title)}</caption>${tableRows(table)}</table></div>` +
+    `<table><caption id="${id}-c">${proseHtml(table.title)}</caption>${tableRows(table)}</table></div>` +
     `<figcaption>${tableBadge(table)} <span class="links">${recordLinks(table, article)}</span></figcaption></figure>`
   );
 }
@@ -265,7 +273,7 @@ export function measuredFigure(group: MeasuredGroup): string {
   return (
     `<figure class="table measured" id="${id}" aria-labelledby="${id}-c">` +
     `<div class="scroll" tabindex="0" role="group" aria-labelledby="${id}-c"><table>` +
-    `<caption id="${id}-c">${escapeHtml(group.title)}</caption><thead><tr>${head}</tr></thead><tbody>${rows.join("")}</tbody></table></div>` +
+    `<caption id="${id}-c">${proseHtml(group.title)}</caption><thead><tr>${head}</tr></thead><tbody>${rows.join("")}</tbody></table></div>` +
     `<figcaption><span class="badge measured">${glyph("measured")}<span class="word">measured on ${escapeHtml(group.device)}, ${escapeHtml(group.date)}</span></span> <span>your machine will differ</span></figcaption></figure>`
   );
 }
@@ -289,12 +297,12 @@ export function chartFigure(chart: ChartSpec, table: Table, article: Article): s
     series.length > 1
       ? `<ul class="legend${chart.mark === "bar" ? "" : " n"}">${series.map(({ name }, i) => `<li>${swatch(i, chart.mark)} ${escapeHtml(name)}</li>`).join("")}</ul>`
       : "";
-  const subtitle = chart.subtitle ? `<p class="fig-sub">${escapeHtml(chart.subtitle)}</p>` : "";
+  const subtitle = chart.subtitle ? `<p class="fig-sub">${proseHtml(chart.subtitle)}</p>` : "";
   return (
     `<figure class="chart" id="${id}" aria-labelledby="${id}-h">` +
-    `<p class="fig-title" id="${id}-h">${escapeHtml(chart.title)}</p>${subtitle}${legend}${chartSvg(chart, table)}` +
+    `<p class="fig-title" id="${id}-h">${proseHtml(chart.title)}</p>${subtitle}${legend}${chartSvg(chart, table)}` +
     `<figcaption>${tableBadge(table)} <span class="links">${recordLinks(table, article)}</span></figcaption>` +
     `<details class="data"><summary>The numbers</summary><div class="scroll" tabindex="0" role="group" aria-labelledby="${id}-tc">` +
-    `<table><caption id="${id}-tc">${escapeHtml(table.title)}</caption>${tableRows(table)}</table></div></details></figure>`
+    `<table><caption id="${id}-tc">${proseHtml(table.title)}</caption>${tableRows(table)}</table></div></details></figure>`
   );
 }

@@ -20,7 +20,7 @@ import { parse as parseYaml } from "yaml";
 import { chartFigure, claimHtml, inlineFigure, measuredFigure, tableFigure } from "./figures.ts";
 import type { Problems } from "./problem.ts";
 import type { Article } from "./records.ts";
-import { attributes, escapeHtml, nearest, slugOf } from "./text.ts";
+import { attributes, escapeHtml, nearest, slugOf, typographic } from "./text.ts";
 
 export interface FrontMatter {
   readonly title: string;
@@ -130,6 +130,18 @@ const quantity = new RegExp(
   "i",
 );
 
+/** Keeps a figure and the punctuation around it on one line; a figure too long for that may break. */
+function holdTogether(html: string): string {
+  return html.replace(
+    /(\()?(<button type="button" class="fig [\s\S]*?<\/button>)([.,;:!?)]+)?/g,
+    (whole, open: string | undefined, button: string, close: string | undefined) => {
+      const value = /<span class="v">([\s\S]*?)<\/span><svg/.exec(button)?.[1] ?? "";
+      if ((!open && !close) || value.replace(/<[^>]+>|&[^;]+;/g, "").length > 24) return whole;
+      return `<span class="nb">${open ?? ""}${button}${close ?? ""}</span>`;
+    },
+  );
+}
+
 /**
  * Renders an article.
  * @param text article.md
@@ -162,6 +174,8 @@ export async function renderMarkdown(
   const demos: string[] = [];
   const headings: { depth: number; id: string; text: string }[] = [];
   let notes = 0;
+  // The last character seen, by which quotation marks know which way to turn.
+  let before = "";
   let words = 0;
   let hasMaths = false;
 
@@ -323,6 +337,7 @@ export async function renderMarkdown(
       const figure = article.figures.get(id);
       if (!figure) return [problem(node, unknown("figure", wanted, article.figures.keys()))];
       figures.push(id);
+      before = "0";
       return [rawHtml(inlineFigure(figure))];
     }
     if (node.name === "note") {
@@ -356,6 +371,7 @@ export async function renderMarkdown(
         if (/^<!--/.test(node.value ?? "")) return [];
         return [problem(node, "HTML is not used in articles")];
       case "inlineMath":
+        before = "x";
         return [formula(node, false)];
       case "math":
         return [formula(node, true)];
@@ -386,9 +402,20 @@ export async function renderMarkdown(
             `"${found[0]}" is a number with a unit that comes from no record; use {{fig:...}}, or :given[${found[0]}] for one that the text stipulates`,
           );
         }
-        return [node];
+        const set = typographic(value, before);
+        before = value.slice(-1) || before;
+        return [{ ...node, value: set }];
       }
+      case "inlineCode":
+        before = "x";
+        return [node];
+      case "paragraph":
+      case "listItem":
+      case "tableCell":
+        before = "";
+        return [{ ...node, children: transformAll(node.children ?? []) }];
       case "heading": {
+        before = "";
         const title = textOf(node);
         let id = slugOf(title);
         for (let i = 2; headings.some((other) => other.id === id); i++)
@@ -398,7 +425,7 @@ export async function renderMarkdown(
         if (depth === 1) problem(node, "the page's title is its only first-level heading; use ##");
         else if (depth > previous + 1)
           problem(node, `heading of level ${depth} after level ${previous}`);
-        headings.push({ depth, id, text: title });
+        headings.push({ depth, id, text: typographic(title) });
         return [
           { ...node, data: { hProperties: { id } }, children: transformAll(node.children ?? []) },
         ];
@@ -447,7 +474,7 @@ export async function renderMarkdown(
     })
     .use(rehypeStringify, { allowDangerousHtml: true, closeSelfClosing: true });
   const hast = await processor.run({ type: "root", children: resolved } as never);
-  const html = processor.stringify(hast as never);
+  const html = holdTogether(processor.stringify(hast as never));
 
   if (!front?.title || !front.description) {
     problems.add("front matter with title and description is missing", file, 1);

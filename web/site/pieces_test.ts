@@ -7,7 +7,15 @@ import { test } from "node:test";
 import { chartSvg, logTicks, logTickText, seriesOf, spread, thumbnail } from "./charts.ts";
 import { hoistedCss, hoistStyles } from "./hoist.ts";
 import { type ChartSpec, readCsv, type Table } from "./records.ts";
-import { duration, nearest, numberHtml, numberText, significant, slugOf } from "./text.ts";
+import {
+  duration,
+  nearest,
+  numberHtml,
+  numberText,
+  significant,
+  slugOf,
+  typographic,
+} from "./text.ts";
 
 test("numbers keep their digits and gain a reader's form", () => {
   assert.equal(numberHtml("0.25"), "0.25");
@@ -129,4 +137,14 @@ test("times are given in the unit that suits them", () => {
   assert.deepEqual(duration("850"), { value: "850", unit: "ns" });
   assert.deepEqual(duration("2500000000"), { value: "2.5", unit: "s" });
   assert.deepEqual(duration("123456"), { value: "123", unit: "\u00b5s" });
+});
+
+test("plain typing is set as a printer would", () => {
+  assert.equal(
+    typographic('He said "no" - and it\'s true...'),
+    "He said \u201cno\u201d \u2013 and it\u2019s true\u2026",
+  );
+  assert.equal(typographic('("a")'), "(\u201ca\u201d)");
+  assert.equal(typographic('" he', "x"), "\u201d he");
+  assert.equal(typographic("the labs' own, 2-3"), "the labs\u2019 own, 2-3");
 });

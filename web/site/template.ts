@@ -4,7 +4,7 @@
 import { glyph, glyphSprite, kindOrder } from "./figures.ts";
 import type { Page } from "./page-data.ts";
 import type { Kind } from "./records.ts";
-import { attributes, escapeHtml } from "./text.ts";
+import { attributes, escapeHtml, proseHtml, typographic } from "./text.ts";
 
 /** The site's policy; a server sends it too, and then both hold. */
 export const policy =
@@ -98,16 +98,20 @@ function kindList(page: Page): string {
     .join("");
 }
 
-/** "12 of them as shown, 3 at a smaller size, 2 only natively." */
+/** What the browser does with the exact figures, in a sentence. */
 export function recomputed(page: Page): string {
   const exact = [...page.figures.filter(({ kind }) => kind === "exact"), ...page.tables];
   const number = (as: string): number => exact.filter((item) => item.as === as).length;
-  const parts = [
-    number("shown") > 0 ? `${number("shown")} as shown` : "",
-    number("reduced") > 0 ? `${number("reduced")} at a smaller size with its own record` : "",
-    number("native-only") > 0 ? `${number("native-only")} only natively` : "",
-  ].filter(Boolean);
-  return parts.length > 0 ? `${parts.join(", ")}` : "";
+  const [shown, reduced, native] = [number("shown"), number("reduced"), number("native-only")];
+  const whole =
+    shown === exact.length
+      ? "Your browser recomputes all the exact ones as shown"
+      : `Of the ${exact.length} exact ones your browser recomputes ` +
+        [shown > 0 ? `${shown} as shown` : "", reduced > 0 ? `${reduced} at a smaller size` : ""]
+          .filter(Boolean)
+          .join(" and ") +
+        (native > 0 ? `; ${native} ${native === 1 ? "is" : "are"} native only` : "");
+  return `${whole}. It runs the same C++ that made this page, and compares every bit.`;
 }
 
 function verifyPanel(page: Page): string {
@@ -122,7 +126,7 @@ function verifyPanel(page: Page): string {
       "data-record": "verify.json",
       "data-label": `Verify ${here === 1 ? "it" : `all ${here}`} in this browser`,
     })}><h2 id="verify-h">What you can verify here</h2>${list}` +
-    `<p>Of the exact ones, your browser recomputes ${recomputed(page)}, with the same C++ that made this page, and compares every bit.</p>` +
+    `<p>${recomputed(page)}</p>` +
     `<div class="verify-place"></div></section>`
   );
 }
@@ -169,13 +173,13 @@ export function articlePage(page: Page, links: Links): string {
     .join("");
   const changes =
     page.changes.length > 0
-      ? `<section aria-labelledby="changes"><h2 id="changes">Changes</h2><ul>${page.changes.map((change) => `<li>${escapeHtml(String(change))}</li>`).join("")}</ul></section>`
+      ? `<section aria-labelledby="changes"><h2 id="changes">Changes</h2><ul>${page.changes.map((change) => `<li>${proseHtml(String(change))}</li>`).join("")}</ul></section>`
       : "";
   const body = `<main id="main"><article>
 <header class="head">
 <p class="kicker">${kindName(page.kind)} \u00b7 <time datetime="${page.date}">${dateWords(page.date)}</time> \u00b7 ${page.minutes} min</p>
-<h1>${escapeHtml(page.title)}</h1>
-<p class="summary">${escapeHtml(page.summary)}</p>
+<h1>${proseHtml(page.title)}</h1>
+<p class="summary">${proseHtml(page.summary)}</p>
 ${verifyPanel(page)}
 </header>
 <nav class="toc" aria-label="Contents"><ol>${contents}</ol></nav>
@@ -187,7 +191,7 @@ ${page.evidence}
 </div>
 </article></main>
 <footer class="foot"><p>Every number with a mark comes from a record that the code beside this page makes. ${page.hasMaths ? '<span class="maths-choice"></span>' : ""}</p></footer>`;
-  return frame(`${page.title} \u00b7 Assay`, page.description, links, "article", body);
+  return frame(`${typographic(page.title)} \u00b7 Assay`, page.description, links, "article", body);
 }
 
 function stateLine(page: Page): string {
@@ -227,8 +231,8 @@ export function homePage(pages: readonly Page[], links: Links): string {
     const entries = own
       .map(
         (page) =>
-          `<li class="entry"><div><h3><a href="${page.slug}/index.html">${escapeHtml(page.title)}</a></h3>` +
-          `<p>${escapeHtml(page.summary)}</p><p class="state">${stateLine(page)}</p></div>${page.thumbnail}</li>`,
+          `<li class="entry"><div><h3><a href="${page.slug}/index.html">${proseHtml(page.title)}</a></h3>` +
+          `<p>${proseHtml(page.summary)}</p><p class="state">${stateLine(page)}</p></div>${page.thumbnail}</li>`,
       )
       .join("");
     return `<section aria-labelledby="${id}"><h2 id="${id}">${title}</h2><ol class="entries">${entries}</ol></section>`;

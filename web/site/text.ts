@@ -126,3 +126,30 @@ export function duration(nanoseconds: string): { value: string; unit: string } {
     unit,
   };
 }
+
+/**
+ * Plain typing as a printer sets it: curly quotes, dashes between spaces, an ellipsis. Digits and code never pass here.
+ * @param before the character that stands before the text, "" at the beginning
+ */
+export function typographic(text: string, before = ""): string {
+  let previous = before;
+  let out = "";
+  for (let i = 0; i < text.length; i++) {
+    const c = text[i]!;
+    const opens = previous === "" || /[\s([{\u2013\u2014\u201c\u2018/]/.test(previous);
+    let set = c;
+    if (c === '"') set = opens ? "\u201c" : "\u201d";
+    else if (c === "'") set = opens && /[A-Za-z]/.test(text[i + 1] ?? "") ? "\u2018" : "\u2019";
+    else if (c === "-" && previous === " " && text[i + 1] === " ") set = "\u2013";
+    else if (text.startsWith("...", i)) {
+      set = "\u2026";
+      i += 2;
+    }
+    out += set;
+    previous = set;
+  }
+  return out;
+}
+
+/** The same for text that goes into HTML. */
+export const proseHtml = (text: string): string => escapeHtml(typographic(text));
