@@ -103,5 +103,18 @@ TEST(MatrixViewTest, SaysWhatWasGiven) {
   EXPECT_NE(message.find("got 6"), std::string::npos) << message;
 }
 
+#ifndef __EMSCRIPTEN__
+TEST(MatrixViewDeathTest, ChecksWhatItIsAskedFor) {
+  std::vector<double> values = Counting(6);
+  const MatrixView<double> a(values, 2, 3);
+  EXPECT_DEATH((MatrixView<double>(values, 2, 4)), "6 against 8");
+  EXPECT_DEATH(a.Block(1, 0, 2, 1), "check failed");
+  EXPECT_DEATH(a.Block(0, 2, 1, 2), "check failed");
+  EXPECT_DEATH(a.Block(-1, 0, 1, 1), "check failed");
+  EXPECT_DEATH(a.Transposed().row(0), "has_contiguous_rows");
+  EXPECT_DEATH(a.Block(0, 0, 2, 2).values(), "is_contiguous");
+}
+#endif
+
 }  // namespace
 }  // namespace assay
