@@ -8,8 +8,8 @@
 // Coefficients stand constant term first: {1, 2} is 1 + 2x, and the convolution of two coefficient
 // vectors is the product's. Exact profile, as fft.h: same bits everywhere, and which method is
 // taken depends on the lengths and values alone.
-#ifndef NUMERICS_FFT_CONVOLVE_H_
-#define NUMERICS_FFT_CONVOLVE_H_
+#ifndef ASSAY_NUMERICS_FFT_CONVOLVE_H_
+#define ASSAY_NUMERICS_FFT_CONVOLVE_H_
 
 #include <cstdint>
 #include <span>
@@ -95,4 +95,4 @@ absl::StatusOr<std::vector<int64_t>> MultiplyExactReference(std::span<const int6
 
 }  // namespace assay::fft
 
-#endif  // NUMERICS_FFT_CONVOLVE_H_
+#endif  // ASSAY_NUMERICS_FFT_CONVOLVE_H_

@@ -24,8 +24,8 @@
 // NaN and infinity: one such input element may turn every output into NaN (an infinity meets zero
 // coefficients and opposite signs on its way). Nothing traps, nothing else is harmed. Subnormals
 // are kept. Overflow gives infinities, as IEEE arithmetic does.
-#ifndef NUMERICS_FFT_FFT_H_
-#define NUMERICS_FFT_FFT_H_
+#ifndef ASSAY_NUMERICS_FFT_FFT_H_
+#define ASSAY_NUMERICS_FFT_FFT_H_
 
 #include <complex>
 #include <cstdint>
@@ -177,4 +177,4 @@ int64_t GoodSize(int64_t n);
 
 }  // namespace assay::fft
 
-#endif  // NUMERICS_FFT_FFT_H_
+#endif  // ASSAY_NUMERICS_FFT_FFT_H_

@@ -2,8 +2,8 @@
 //
 // fft_fuzz.h: one property check for any bytes: lengths, methods, types and values are read from
 // them.
-#ifndef NUMERICS_FFT_FFT_FUZZ_H_
-#define NUMERICS_FFT_FFT_FUZZ_H_
+#ifndef ASSAY_NUMERICS_FFT_FFT_FUZZ_H_
+#define ASSAY_NUMERICS_FFT_FFT_FUZZ_H_
 
 #include <cstdint>
 #include <span>
@@ -17,4 +17,4 @@ void FuzzOne(std::span<const uint8_t> bytes);
 
 }  // namespace assay::fft
 
-#endif  // NUMERICS_FFT_FFT_FUZZ_H_
+#endif  // ASSAY_NUMERICS_FFT_FFT_FUZZ_H_

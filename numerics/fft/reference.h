@@ -6,8 +6,8 @@
 // works in double-double arithmetic (106 bits, a pair hi + lo of doubles), so that its own error,
 // below 2^-95 for any length here, is nothing beside the errors it measures. Everything is exact
 // code: no libm, the same bits everywhere.
-#ifndef NUMERICS_FFT_REFERENCE_H_
-#define NUMERICS_FFT_REFERENCE_H_
+#ifndef ASSAY_NUMERICS_FFT_REFERENCE_H_
+#define ASSAY_NUMERICS_FFT_REFERENCE_H_
 
 #include <complex>
 #include <cstdint>
@@ -64,4 +64,4 @@ std::vector<T> ConvolveReference(std::span<const T> a, std::span<const T> b);
 
 }  // namespace assay::fft
 
-#endif  // NUMERICS_FFT_REFERENCE_H_
+#endif  // ASSAY_NUMERICS_FFT_REFERENCE_H_

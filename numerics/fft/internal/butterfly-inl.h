@@ -6,11 +6,11 @@
 // Compiled once for every target of Highway, hence the toggled guard. Every operation is written
 // out, so that the order of roundings is the same on every build.
 
-#if defined(NUMERICS_FFT_INTERNAL_BUTTERFLY_INL_H_) == defined(HWY_TARGET_TOGGLE)
-#ifdef NUMERICS_FFT_INTERNAL_BUTTERFLY_INL_H_
-#undef NUMERICS_FFT_INTERNAL_BUTTERFLY_INL_H_
+#if defined(ASSAY_NUMERICS_FFT_INTERNAL_BUTTERFLY_INL_H_) == defined(HWY_TARGET_TOGGLE)
+#ifdef ASSAY_NUMERICS_FFT_INTERNAL_BUTTERFLY_INL_H_
+#undef ASSAY_NUMERICS_FFT_INTERNAL_BUTTERFLY_INL_H_
 #else
-#define NUMERICS_FFT_INTERNAL_BUTTERFLY_INL_H_
+#define ASSAY_NUMERICS_FFT_INTERNAL_BUTTERFLY_INL_H_
 #endif
 
 #include "hwy/highway.h"
@@ -121,4 +121,4 @@ HWY_INLINE void ButterflyOdd(D d, Vec<D>* re, Vec<D>* im, const T* cosines, cons
 }  // namespace assay::fft::internal::HWY_NAMESPACE
 HWY_AFTER_NAMESPACE();
 
-#endif  // NUMERICS_FFT_INTERNAL_BUTTERFLY_INL_H_
+#endif  // ASSAY_NUMERICS_FFT_INTERNAL_BUTTERFLY_INL_H_

@@ -4,8 +4,8 @@
 //
 // Every output is made by the same operations in the same order whatever the width of the vectors,
 // so the bits do not depend on the processor.
-#ifndef NUMERICS_FFT_INTERNAL_PASSES_H_
-#define NUMERICS_FFT_INTERNAL_PASSES_H_
+#ifndef ASSAY_NUMERICS_FFT_INTERNAL_PASSES_H_
+#define ASSAY_NUMERICS_FFT_INTERNAL_PASSES_H_
 
 #include <cstdint>
 
@@ -68,4 +68,4 @@ void RunPass(const Pass<double>& pass, Input<double> in, Output<double> out, dou
 
 }  // namespace assay::fft::internal
 
-#endif  // NUMERICS_FFT_INTERNAL_PASSES_H_
+#endif  // ASSAY_NUMERICS_FFT_INTERNAL_PASSES_H_

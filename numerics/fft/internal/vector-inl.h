@@ -6,11 +6,11 @@
 //
 // Compiled once for every target of Highway, hence the toggled guard.
 
-#if defined(NUMERICS_FFT_INTERNAL_VECTOR_INL_H_) == defined(HWY_TARGET_TOGGLE)
-#ifdef NUMERICS_FFT_INTERNAL_VECTOR_INL_H_
-#undef NUMERICS_FFT_INTERNAL_VECTOR_INL_H_
+#if defined(ASSAY_NUMERICS_FFT_INTERNAL_VECTOR_INL_H_) == defined(HWY_TARGET_TOGGLE)
+#ifdef ASSAY_NUMERICS_FFT_INTERNAL_VECTOR_INL_H_
+#undef ASSAY_NUMERICS_FFT_INTERNAL_VECTOR_INL_H_
 #else
-#define NUMERICS_FFT_INTERNAL_VECTOR_INL_H_
+#define ASSAY_NUMERICS_FFT_INTERNAL_VECTOR_INL_H_
 #endif
 
 #include <cstdint>
@@ -193,4 +193,4 @@ HWY_INLINE void StoreScattered(D d, const Vec<D>* from, T* to) {
 }  // namespace assay::fft::internal::HWY_NAMESPACE
 HWY_AFTER_NAMESPACE();
 
-#endif  // NUMERICS_FFT_INTERNAL_VECTOR_INL_H_
+#endif  // ASSAY_NUMERICS_FFT_INTERNAL_VECTOR_INL_H_
