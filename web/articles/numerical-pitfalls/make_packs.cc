@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Makes the packs of garments.h from Fashion-MNIST's four files.
 //
-//   make_packs train-images train-labels test-images test-labels SMALL LARGE
+//   make_packs test-images test-labels train-images train-labels SMALL LARGE
 #include <cstdint>
 #include <cstdio>
 #include <span>
@@ -70,10 +70,10 @@ int main(int argc, char** argv) {
     }
     files.push_back(*std::move(bytes));
   }
-  const auto train = assay::data::ParseIdxImages(files[0]);
-  const auto train_labels = assay::data::ParseIdxLabels(files[1]);
-  const auto test = assay::data::ParseIdxImages(files[2]);
-  const auto test_labels = assay::data::ParseIdxLabels(files[3]);
+  const auto test = assay::data::ParseIdxImages(files[0]);
+  const auto test_labels = assay::data::ParseIdxLabels(files[1]);
+  const auto train = assay::data::ParseIdxImages(files[2]);
+  const auto train_labels = assay::data::ParseIdxLabels(files[3]);
   for (const absl::Status& status :
        {train.status(), train_labels.status(), test.status(), test_labels.status()}) {
     if (!status.ok()) {

@@ -21,7 +21,7 @@ garment_packs = rule(
         "small": attr.output(mandatory = True, doc = "what the browser fetches"),
         "srcs": attr.label_list(
             allow_files = True,
-            doc = "training images and labels, test images and labels",
+            doc = "test images and labels, training images and labels: the order of their names",
         ),
         "tool": attr.label(cfg = "target", executable = True),
     },
