@@ -320,7 +320,7 @@ pages.forEach((page, i) => {
   ] as const) {
     const path = plan.articles[i]!.modules[key];
     if (path)
-      budget(`${slug}: ${key} module`, brotli(readFileSync(path)), limit ? limit * 1024 : 80_000);
+      budget(`${slug}: ${key} module`, brotli(readFileSync(path)), Math.min(limit ? limit * 1024 : 80_000, 250_000));
   }
   for (const [key, asset] of Object.entries(data)) {
     if (key.startsWith(`${slug}/`)) budget(`${key} (as it is)`, asset.bytes, 1_000_000);

@@ -171,7 +171,11 @@ function plot(chart: ChartSpec, table: Table, size: Size): string {
   const note = (on: boolean): string => (on ? ", log scale" : "");
   const marks: Plot.Markish[] = [];
   const reference: Plot.Data = [0];
-  if (!log.y) marks.push(Plot.ruleY(reference, { stroke: "var(--rule-strong)" }));
+  // Bars stand on zero. Lines and dots show differences, so zero is drawn only where it is near.
+  const values = series.flatMap(({ points }) => points.filter(good).map((p) => p.y));
+  const [least, most] = [Math.min(...values), Math.max(...values)];
+  const zero = !log.y && (bars || (least <= 0 && most >= 0) || (least > 0 && least < 0.5 * most));
+  if (zero) marks.push(Plot.ruleY(reference, { stroke: "var(--rule-strong)" }));
   series.forEach(({ points }, i) => {
     if (bars) return;
     const dash = dashes[i % dashes.length]!;
@@ -348,6 +352,8 @@ function tidy(svg: string, chart: ChartSpec, size: Size): string {
     viewBox: `0 0 ${size.width} ${size.height}`,
     width: size.width,
     height: size.height,
+    fill: "currentColor",
+    "text-anchor": "middle",
     role: "img",
     "aria-labelledby": `${prefix}-t`,
     "aria-describedby": `${prefix}-d`,

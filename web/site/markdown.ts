@@ -136,7 +136,11 @@ function holdTogether(html: string): string {
     /(\()?(<button type="button" class="fig [\s\S]*?<\/button>)([.,;:!?)]+)?/g,
     (whole, open: string | undefined, button: string, close: string | undefined) => {
       const value = /<span class="v">([\s\S]*?)<\/span><svg/.exec(button)?.[1] ?? "";
-      if ((!open && !close) || value.replace(/<[^>]+>|&[^;]+;/g, "").length > 24) return whole;
+      if (!open && !close) return whole;
+      if (value.replace(/<[^>]+>|&[^;]+;/g, "").length > 24) {
+        // A figure of several lines is a box of its own; what follows would stand alone under it.
+        return `${open ?? ""}${button.replace("</svg>", `</svg>${close ?? ""}`)}`;
+      }
       return `<span class="nb">${open ?? ""}${button}${close ?? ""}</span>`;
     },
   );
