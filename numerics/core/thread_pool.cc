@@ -50,13 +50,10 @@ struct Loop {
   }
 };
 
-// The pool whose block this thread is running, if any.
-thread_local const void* running_pool = nullptr;
-
 }  // namespace
 
 struct ThreadPool::Shared {
-  std::mutex one_loop;  // held by the thread whose loop runs
+  std::atomic<bool> busy{false};  // whether a loop has the threads
 
   std::mutex mutex;  // guards what follows
   std::condition_variable wake;
@@ -69,7 +66,6 @@ struct ThreadPool::Shared {
   std::vector<std::thread> threads;
 
   void RunThread() {
-    running_pool = this;
     uint64_t seen = 0;
     std::unique_lock<std::mutex> lock(mutex);
     for (;;) {
@@ -114,11 +110,11 @@ void ThreadPool::ParallelFor(int64_t n, int64_t block,
   ASSAY_CHECK_GE(n, 0);
   ASSAY_CHECK_GE(block, 1);
   if (n == 0) return;
-  if (n <= block || shared_->threads.empty() || running_pool == shared_.get()) {
+  // Whoever finds the threads taken works alone, and so can never wait for itself.
+  if (n <= block || shared_->threads.empty() || shared_->busy.exchange(true)) {
     RunInOrder(n, block, body);
     return;
   }
-  std::lock_guard<std::mutex> one_loop(shared_->one_loop);
   Loop loop{n, block, (n - 1) / block + 1, body};
   {
     std::lock_guard<std::mutex> lock(shared_->mutex);
@@ -126,14 +122,12 @@ void ThreadPool::ParallelFor(int64_t n, int64_t block,
     ++shared_->generation;
   }
   shared_->wake.notify_all();
-  const void* const outer_pool = running_pool;
-  running_pool = shared_.get();
   loop.Work();
-  running_pool = outer_pool;
   std::unique_lock<std::mutex> lock(shared_->mutex);
   // No block is left: a thread that has not joined yet must not, since `loop` ends here.
   shared_->loop = nullptr;
   shared_->done.wait(lock, [&] { return shared_->working == 0; });
+  shared_->busy.store(false);
 }
 
 #else

@@ -23,8 +23,9 @@ namespace assay {
 //       n, 1024, 0.0, [&](int64_t begin, int64_t end) { return Sum(x, begin, end); },
 //       [](double a, double b) { return a + b; });
 //
-// A loop started inside a block of the same pool runs on the thread that starts it. Loops started
-// by several threads at once run one after the other.
+// A loop started while another one has the threads, inside one of its blocks or elsewhere, runs on
+// the thread that starts it: loops may nest, over several pools too, and several threads may share
+// a pool.
 class ThreadPool {
  public:
   // At least one thread (checked).

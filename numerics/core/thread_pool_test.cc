@@ -110,6 +110,17 @@ TEST(ThreadPoolTest, RunsALoopInsideALoop) {
   for (int64_t i = 0; i < 50; ++i) EXPECT_EQ(sums[static_cast<size_t>(i)], 100 * i);
 }
 
+TEST(ThreadPoolTest, NestsLoopsOverTwoPools) {
+  ThreadPool a(2);
+  ThreadPool b(2);
+  std::atomic<int64_t> total = 0;
+  a.ParallelFor(4, 1, [&](int64_t, int64_t) {
+    b.ParallelFor(
+        4, 1, [&](int64_t, int64_t) { a.ParallelFor(4, 1, [&](int64_t, int64_t) { ++total; }); });
+  });
+  EXPECT_EQ(total, 64);
+}
+
 TEST(ThreadPoolTest, RunsManyShortLoops) {
   ThreadPool pool(4);
   std::atomic<int64_t> total = 0;
