@@ -9,8 +9,8 @@ Where the toolkit is missing both are skipped (Bazel prints SKIPPED). A cuda_tes
 counts it as skipped.
 """
 
-load("@local_cuda//:defs.bzl", "CUDA_FOUND", "NVCC")
 load("@bazel_tools//tools/cpp:toolchain_utils.bzl", "find_cpp_toolchain")
+load("@local_cuda//:defs.bzl", "CUDA_FOUND", "NVCC")
 load("//tools/bazel:copts.bzl", "TOOL")
 
 _REQUIRES_CUDA = [
@@ -101,7 +101,7 @@ def _cuda_objects_impl(ctx):
         linked = [output]
 
     everything = depset(objects + linked)
-    linking, outputs = cc_common.create_linking_context_from_compilation_outputs(
+    linking, _outputs = cc_common.create_linking_context_from_compilation_outputs(
         actions = ctx.actions,
         name = ctx.label.name,
         compilation_outputs = cc_common.create_compilation_outputs(objects = everything, pic_objects = everything),
