@@ -422,8 +422,8 @@ std::string ToJson(std::string_view slug, const Context& context, const Report& 
 // Runs a lab and gives the document above. Fails: what the lab, the context and the report say.
 absl::StatusOr<std::string> RunToJson(const Lab& lab, Context::Options options);
 
-// The name in `candidates` with the fewest edits (a letter more, less, other, or two swapped) from
-// `name`, or nothing if all are farther than a third of its length (at least 2).
+// The name in `candidates` with the fewest edits from `name` (a letter more, less or other, or two
+// neighbours swapped), or nothing if all are farther than a third of its length (at least 2).
 std::string NearestName(std::string_view name, std::span<const std::string> candidates);
 
 namespace internal {

@@ -158,9 +158,8 @@ const std::vector<Verb>& Verbs() {
        .arguments = "LAB...|all",
        .summary = "Shows every value that is not as recorded: old, new, bits, ulps.",
        .details = "",
-       .examples =
-           {"diff fft --profile=full              recompute and compare",
-            "diff all --against=/tmp/other        compare with records written by run --out"},
+       .examples = {"diff fft --profile=full              recompute and compare",
+                    "diff all --against=before        compare with records written by run --out"},
        .flags = {kProfile,
                  {.name = "against",
                   .value = "DIR",
@@ -177,7 +176,7 @@ const std::vector<Verb>& Verbs() {
        .summary = "Builds the site and puts it into dist/, in one step.",
        .details = "",
        .examples = {"render                               dist/ of the workspace",
-                    "render --out=/tmp/site               elsewhere"},
+                    "render --out=site               elsewhere"},
        .flags = {{.name = "out",
                   .value = "DIR",
                   .help = "where the site goes; what was there is replaced",
@@ -218,7 +217,7 @@ const std::vector<Verb>& Verbs() {
        .arguments = "LAB NAME",
        .summary = "Writes the bytes of a lab's data as the lab sees them: inflated and sliced.",
        .details = "",
-       .examples = {"data nearest-neighbours images --out=/tmp/images",
+       .examples = {"data nearest-neighbours images --out=images",
                     "data nearest-neighbours images | sha256sum"},
        .flags = {{.name = "out", .value = "FILE", .help = "where they go", .fallback = "stdout"}}},
   };
@@ -271,7 +270,7 @@ int Main(const std::vector<std::string>& arguments) {
   if (name == "measure") code = MeasureVerb(session);
   if (name == "data") code = DataVerb(session);
   // A reader that went away or a full disk must not look like success.
-  if (std::fflush(stdout) != 0 && code == kDone) {
+  if ((std::fflush(stdout) != 0 || std::ferror(stdout) != 0) && code == kDone) {
     Session::Error("stdout cannot be written");
     code = kInternal;
   }

@@ -72,7 +72,9 @@ class CleanupScope {
   Cleanup cleanup_;
 };
 
-absl::Status WriteBytes(const std::string& path, std::string_view bytes) {
+// durable: on the disk before this returns, so that a rename after it never shows an empty file
+// after a power cut. Costs tens of milliseconds a file; records can be made again and do without.
+absl::Status WriteBytes(const std::string& path, std::string_view bytes, bool durable) {
   const int file = open(path.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
   if (file < 0) return SystemError(path, "cannot be made", errno);
   size_t done = 0;
@@ -86,11 +88,11 @@ absl::Status WriteBytes(const std::string& path, std::string_view bytes) {
     }
     done += static_cast<size_t>(written);
   }
-  // The rename must not reach the disk before the bytes do.
-  const bool synced = fsync(file) == 0;
+  const bool synced = !durable || fsync(file) == 0;
   const int error = errno;
-  if (close(file) != 0 || !synced)
+  if (close(file) != 0 || !synced) {
     return SystemError(path, "cannot be written", synced ? errno : error);
+  }
   return absl::OkStatus();
 }
 
@@ -147,7 +149,7 @@ absl::Status WriteVia(const std::string& path, std::string_view bytes, bool must
   RemoveLeftOvers(path);
   const std::string temporary = absl::StrCat(TemporaryPrefix(path), getpid());
   CleanupScope scope({.files = {temporary}, .folder = ""});
-  absl::Status status = WriteBytes(temporary, bytes);
+  absl::Status status = WriteBytes(temporary, bytes, must_be_new);
   if (status.ok()) {
     // link fails where the name is taken; rename would replace it.
     const int result = must_be_new ? link(temporary.c_str(), path.c_str())
@@ -232,7 +234,7 @@ absl::Status ReplaceFolder(const std::string& path,
     CleanupScope scope(std::move(cleanup));
     if (mkdir(temporary.c_str(), 0777) != 0) return SystemError(temporary, "cannot be made", errno);
     for (const auto& [name, bytes] : files) {
-      status = WriteBytes(absl::StrCat(temporary, "/", name), bytes);
+      status = WriteBytes(absl::StrCat(temporary, "/", name), bytes, false);
       if (!status.ok()) break;
     }
     if (status.ok()) status = Exchange(temporary, path);

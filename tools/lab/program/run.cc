@@ -484,6 +484,7 @@ int RunVerb(const Session& session) {
   }
   if (absl::Status status = CheckKnobs(session, *request); !status.ok()) return Usage(status);
   Printer printer(session, "lab-run/1");
+  int code = kDone;
   for (const Lab* lab : request->labs) {
     absl::StatusOr<Manifest> manifest = session.workspace().ReadManifest(lab->slug);
     const absl::StatusOr<Closure> closure = session.workspace().ReadClosure(lab->slug);
@@ -499,9 +500,14 @@ int RunVerb(const Session& session) {
         Execute(session, *lab, *manifest, closure.ok() ? *closure : Closure(), outcome,
                 request->overrides, request->threads);
       }
-      if (outcome.now && session.line().Has("report")) {
+      if (session.line().Has("report")) {
         // The lab's own document and nothing else, for programs that compare.
-        Session::Out(outcome.report);
+        if (outcome.now) {
+          Session::Out(outcome.report);
+        } else {
+          Session::Error(outcome.error);
+        }
+        code = Worse(code, outcome.code);
         continue;
       }
       if (outcome.now) Keep(session, *lab, closure, experiment, outcome);
@@ -520,7 +526,7 @@ int RunVerb(const Session& session) {
       }
     }
   }
-  return session.line().Has("report") ? kDone : printer.Finish();
+  return session.line().Has("report") ? code : printer.Finish();
 }
 
 namespace {

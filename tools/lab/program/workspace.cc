@@ -39,9 +39,9 @@ std::string Absolute(const std::string& path) {
   return text;
 }
 
-// Starts a command; its stdout is the descriptor `out`.
+// Starts a command; its stdout is the descriptor `out`, its stderr ours or nothing.
 absl::StatusOr<pid_t> Spawn(const std::vector<std::string>& arguments, const std::string& folder,
-                            int out) {
+                            int out, bool silent) {
   std::vector<char*> argv;
   for (const std::string& argument : arguments) argv.push_back(const_cast<char*>(argument.c_str()));
   argv.push_back(nullptr);
@@ -49,6 +49,7 @@ absl::StatusOr<pid_t> Spawn(const std::vector<std::string>& arguments, const std
   posix_spawn_file_actions_init(&actions);
   posix_spawn_file_actions_addchdir_np(&actions, folder.c_str());
   posix_spawn_file_actions_adddup2(&actions, out, STDOUT_FILENO);
+  if (silent) posix_spawn_file_actions_addopen(&actions, STDERR_FILENO, "/dev/null", O_WRONLY, 0);
   pid_t pid = 0;
   const int error = posix_spawnp(&pid, argv[0], &actions, nullptr, argv.data(), environ);
   posix_spawn_file_actions_destroy(&actions);
@@ -72,7 +73,7 @@ absl::StatusOr<std::string> Capture(const std::vector<std::string>& arguments,
                                     const std::string& folder) {
   int ends[2];
   if (pipe2(ends, O_CLOEXEC) != 0) return absl::UnavailableError("no pipe");
-  absl::StatusOr<pid_t> pid = Spawn(arguments, folder, ends[1]);
+  absl::StatusOr<pid_t> pid = Spawn(arguments, folder, ends[1], true);
   close(ends[1]);
   std::string text;
   if (pid.ok()) {
@@ -94,7 +95,7 @@ absl::StatusOr<std::string> Capture(const std::vector<std::string>& arguments,
 
 absl::StatusOr<int> RunCommand(const std::vector<std::string>& arguments,
                                const std::string& folder) {
-  absl::StatusOr<pid_t> pid = Spawn(arguments, folder, STDERR_FILENO);
+  absl::StatusOr<pid_t> pid = Spawn(arguments, folder, STDERR_FILENO, false);
   if (!pid.ok()) return pid.status();
   return Wait(*pid);
 }

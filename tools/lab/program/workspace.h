@@ -59,7 +59,7 @@ class Workspace {
 };
 
 // What a command prints, or nothing when it cannot be run or fails.
-//   arguments: the first is looked for in PATH. No shell is involved.
+//   arguments: the first is looked for in PATH. No shell is involved; its stderr is dropped.
 absl::StatusOr<std::string> Capture(const std::vector<std::string>& arguments,
                                     const std::string& folder);
 

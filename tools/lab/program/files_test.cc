@@ -1,0 +1,153 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "tools/lab/program/files.h"
+
+#include <signal.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+#include <zlib.h>
+
+#include <cstdlib>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "gtest/gtest.h"
+
+namespace assay::lab {
+namespace {
+
+std::string Folder(const std::string& name) {
+  const char* base = std::getenv("TEST_TMPDIR");
+  const std::string path = std::string(base == nullptr ? "/var/tmp" : base) + "/" + name;
+  mkdir(path.c_str(), 0777);
+  return path;
+}
+
+std::string Gzip(const std::string& text) {
+  std::string bytes(text.size() + 1000, 0);
+  z_stream stream = {};
+  deflateInit2(&stream, 9, Z_DEFLATED, 15 + 16, 9, Z_DEFAULT_STRATEGY);
+  stream.next_in = reinterpret_cast<Bytef*>(const_cast<char*>(text.data()));
+  stream.avail_in = static_cast<uInt>(text.size());
+  stream.next_out = reinterpret_cast<Bytef*>(bytes.data());
+  stream.avail_out = static_cast<uInt>(bytes.size());
+  deflate(&stream, Z_FINISH);
+  bytes.resize(stream.total_out);
+  deflateEnd(&stream);
+  return bytes;
+}
+
+TEST(FilesTest, WritesWholeFilesAndLeavesNothingElse) {
+  const std::string folder = Folder("write");
+  const std::string path = folder + "/deep/er/file";
+  ASSERT_TRUE(WriteFile(path, "one").ok());
+  ASSERT_TRUE(WriteFile(path, "two").ok());
+  EXPECT_EQ(*ReadFile(path), "two");
+  EXPECT_EQ(ListFolder(folder + "/deep/er"), std::vector<std::string>{"file"});
+  EXPECT_EQ(WriteNewFile(path, "three").code(), absl::StatusCode::kAlreadyExists);
+  EXPECT_EQ(*ReadFile(path), "two");
+  EXPECT_TRUE(WriteNewFile(path + "2", "three").ok());
+  EXPECT_EQ(*ReadFile(path + "2"), "three");
+  EXPECT_EQ(ListFolder(folder + "/deep/er"), (std::vector<std::string>{"file", "file2"}));
+}
+
+TEST(FilesTest, SaysWhatCannotBeRead) {
+  EXPECT_EQ(ReadFile(Folder("none") + "/nothing").status().code(), absl::StatusCode::kNotFound);
+  EXPECT_EQ(ReadFolder(Folder("none") + "/nothing").status().code(), absl::StatusCode::kNotFound);
+  EXPECT_TRUE(ListFolder("/nowhere/at/all").empty());
+}
+
+TEST(FilesTest, ReplacesAFolderAsOne) {
+  const std::string folder = Folder("replace") + "/set";
+  const std::map<std::string, std::string> first = {{"a", "1"}, {"b", "1"}},
+                                           second = {{"b", "2"}, {"c", "2"}};
+  ASSERT_TRUE(ReplaceFolder(folder, first).ok());
+  EXPECT_EQ(*ReadFolder(folder), first);
+  ASSERT_TRUE(ReplaceFolder(folder, second).ok());
+  EXPECT_EQ(*ReadFolder(folder), second);
+  EXPECT_EQ(ListFolder(Folder("replace")), std::vector<std::string>{"set"});
+}
+
+TEST(FilesTest, CopiesATreeAndMakesItWritable) {
+  const std::string top = Folder("tree");
+  ASSERT_TRUE(WriteFile(top + "/built/a/b.txt", "b").ok());
+  chmod((top + "/built/a/b.txt").c_str(), 0444);
+  chmod((top + "/built/a").c_str(), 0555);
+  ASSERT_TRUE(WriteFile(top + "/dist/old.txt", "old").ok());
+  ASSERT_TRUE(ReplaceTree(top + "/dist", top + "/built").ok());
+  EXPECT_EQ(*ReadFile(top + "/dist/a/b.txt"), "b");
+  EXPECT_FALSE(FileExists(top + "/dist/old.txt"));
+  struct stat info;
+  stat((top + "/dist/a").c_str(), &info);
+  EXPECT_NE(info.st_mode & S_IWUSR, 0u);
+  EXPECT_EQ(ListFolder(top), (std::vector<std::string>{"built", "dist"}));
+  EXPECT_FALSE(ReplaceTree(top + "/dist", top + "/nothing").ok());
+  EXPECT_EQ(*ReadFile(top + "/dist/a/b.txt"), "b");
+  chmod((top + "/built/a").c_str(), 0755);
+}
+
+// A child writes sets without end and is ended at some moment; what is there is always one whole
+// set.
+void EndWhileWriting(int signal, bool expect_clean) {
+  const std::string top = Folder(signal == SIGKILL ? "killed" : "interrupted");
+  const std::string folder = top + "/set";
+  const std::string large(200000, 'x');
+  std::vector<std::map<std::string, std::string>> sets;
+  for (const char* mark : {"1", "2"}) {
+    std::map<std::string, std::string> set;
+    for (const char* name : {"a", "b", "c", "d"}) set[name] = mark + large;
+    sets.push_back(set);
+  }
+  ASSERT_TRUE(ReplaceFolder(folder, sets[0]).ok());
+  for (int round = 0; round < 15; ++round) {
+    const pid_t child = fork();
+    if (child == 0) {
+      CatchInterrupts();
+      for (int i = 0;; ++i) {
+        if (!ReplaceFolder(folder, sets[static_cast<size_t>(i % 2)]).ok()) _exit(9);
+      }
+    }
+    usleep(static_cast<useconds_t>(3000 + 1700 * round));
+    kill(child, signal);
+    int state = 0;
+    waitpid(child, &state, 0);
+    if (expect_clean) {
+      EXPECT_TRUE(WIFEXITED(state) && WEXITSTATUS(state) == 130) << state;
+    } else {
+      EXPECT_TRUE(WIFSIGNALED(state));
+    }
+    const auto files = ReadFolder(folder);
+    ASSERT_TRUE(files.ok()) << files.status();
+    ASSERT_TRUE(*files == sets[0] || *files == sets[1]);
+    ASSERT_LE(ListFolder(top).size(), 2u);
+  }
+  // What a killed run left goes with the next.
+  ASSERT_TRUE(ReplaceFolder(folder, sets[1]).ok());
+  EXPECT_EQ(ListFolder(top), std::vector<std::string>{"set"});
+}
+
+TEST(FilesTest, AKilledRunLeavesAWholeSet) { EndWhileWriting(SIGKILL, false); }
+TEST(FilesTest, AnInterruptedRunLeavesAWholeSet) { EndWhileWriting(SIGINT, true); }
+
+TEST(GunzipTest, ReadsMembersAndNothingElse) {
+  std::string text;
+  for (int i = 0; i < 300000; ++i) text += static_cast<char>(i * i / 7);
+  const std::string bytes = Gzip(text);
+  EXPECT_EQ(*Gunzip(bytes), text);
+  EXPECT_EQ(*Gunzip(bytes + Gzip("more")), text + "more");
+  EXPECT_EQ(*Gunzip(Gzip("")), "");
+  EXPECT_FALSE(Gunzip(bytes, 299999).ok());
+  EXPECT_TRUE(Gunzip(bytes, 300000).ok());
+  EXPECT_FALSE(Gunzip("").ok());
+  EXPECT_FALSE(Gunzip("no gzip at all").ok());
+  EXPECT_FALSE(Gunzip(bytes + "rubbish").ok());
+  for (size_t cut : {size_t{1}, size_t{9}, bytes.size() / 2, bytes.size() - 1})
+    EXPECT_FALSE(Gunzip(bytes.substr(0, cut)).ok()) << cut;
+  std::string damaged = bytes;
+  damaged[damaged.size() - 6] ^= 1;  // the checksum
+  EXPECT_FALSE(Gunzip(damaged).ok());
+}
+
+}  // namespace
+}  // namespace assay::lab
