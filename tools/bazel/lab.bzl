@@ -115,7 +115,8 @@ def lab_rules(slug, data = []):
     )
     native.filegroup(
         name = "lab_data",
-        srcs = ["@fashion_mnist//:files"] + data,
+        # A dictionary for its keys: an article may name the data sets too.
+        srcs = {label: None for label in ["@fashion_mnist//:files"] + data}.keys(),
         visibility = ["//visibility:public"],
     )
     lab_program(
