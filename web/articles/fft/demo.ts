@@ -106,6 +106,10 @@ export function polynomial(coefficients: ArrayLike<number>): string {
   return text || "0";
 }
 
+/** One term as the head of a row: "3x", "x", "\u22121", and "0" where there is none. */
+export const term = (c: number, k: number): string =>
+  c === 0 ? "0" : polynomial([...Array.from({ length: k }, () => 0), c]);
+
 /** A number with two decimals and a true minus. */
 export const short = (value: number): string =>
   (Object.is(Math.round(value * 100), -0) ? 0 : value).toFixed(2).replace("-", "\u2212");
@@ -193,7 +197,7 @@ class NeedleDemo extends Demo<typeof needleParams> {
   private rebuilt: Float64Array = new Float64Array();
   /** How many samples the arrays above are of; a moment behind `values.n` while it changes. */
   private n = 0;
-  private cursor = 0;
+  private cursor = 10;
   private drawing: Int8Array = new Int8Array(drawnPlaces);
   private sent = 0;
 
@@ -270,7 +274,7 @@ class NeedleDemo extends Demo<typeof needleParams> {
         narrow
           ? html`${this.chainView(w, 260, bin, laid)} ${this.spectrumView(w, bin, laid)}`
           : html`<svg viewBox="0 0 ${w} 270" role="img" aria-label=${this.pictureWords(bin, laid)}>
-              ${this.chainParts(0, 250, 250, bin, laid)} ${this.spectrumParts(300, w, bin, laid)}
+              ${this.chainParts(0, 260, 262, bin, laid)} ${this.spectrumParts(290, w, bin, laid)}
             </svg>`
       }
       <div class="controls">
@@ -424,16 +428,19 @@ class NeedleDemo extends Demo<typeof needleParams> {
     laid: number,
   ): SVGTemplateResult {
     const { n } = this;
-    let far = 0.25;
+    // The whole chain of this pace, and where it begins, in view from its first needle on.
+    let [left0, right0, low0, high0] = [-0.15, 0.15, -0.15, 0.15];
     for (let j = 0; j <= n; j++) {
       const [re, im] = this.at(bin, j);
-      far = Math.max(far, Math.abs(re), Math.abs(im));
+      left0 = Math.min(left0, re);
+      right0 = Math.max(right0, re);
+      low0 = Math.min(low0, im);
+      high0 = Math.max(high0, im);
     }
-    const middle = left + size / 2;
-    const centre = 24 + (Math.min(size, height) - 30) / 2;
-    const unit = (Math.min(size, height) - 40) / 2 / (far * 1.08);
-    const px = (re: number): number => middle + unit * re;
-    const py = (im: number): number => centre - unit * im;
+    const room = Math.min(size, height - 30) - 12;
+    const unit = room / Math.max(right0 - left0, high0 - low0);
+    const px = (re: number): number => left + size / 2 + unit * (re - (left0 + right0) / 2);
+    const py = (im: number): number => 24 + (height - 30) / 2 - unit * (im - (low0 + high0) / 2);
     const [re, im] = this.at(bin, laid);
     const [before, beforeIm] = this.at(bin, Math.max(0, laid - 1));
     const xs: number[] = [];
@@ -445,16 +452,16 @@ class NeedleDemo extends Demo<typeof needleParams> {
     }
     // The hand: pace `bin`, after laid - 1 samples; clockwise, as in w^(jk).
     const angle = laid === 0 ? 0 : (-2 * Math.PI * bin * (laid - 1)) / n;
-    const hand = { x: left + 24, y: 44, r: 18 };
+    const hand = { x: left + size - 20, y: 26, r: 18 };
     return svg`
       <text x=${left} y="14">${laid === 0 ? "needles, end to end" : `pace ${bin}: needles, end to end`}</text>
-      <g class="grid"><line x1=${px(-far)} x2=${px(far)} y1=${centre} y2=${centre}></line>
-        <line x1=${middle} x2=${middle} y1=${py(far)} y2=${py(-far)}></line></g>
+      <g class="grid"><line x1=${px(left0)} x2=${px(right0)} y1=${py(0)} y2=${py(0)}></line>
+        <line x1=${px(0)} x2=${px(0)} y1=${py(high0)} y2=${py(low0)}></line></g>
       <circle class="round" cx=${hand.x} cy=${hand.y} r=${hand.r}></circle>
       <line class="needle" x1=${hand.x} y1=${hand.y}
         x2=${hand.x + hand.r * Math.cos(angle)} y2=${hand.y - hand.r * Math.sin(angle)}></line>
       <path class="chain" d=${linePath(ys, (i) => xs[i]!, py)}></path>
-      <line class="reach" x1=${middle} y1=${centre} x2=${px(re)} y2=${py(im)}></line>
+      <line class="reach" x1=${px(0)} y1=${py(0)} x2=${px(re)} y2=${py(im)}></line>
       ${laid > 0 ? svg`<line class="needle" x1=${px(before)} y1=${py(beforeIm)} x2=${px(re)} y2=${py(im)}></line>` : nothing}
       <circle class="dot s2" cx=${px(re)} cy=${py(im)} r="4"></circle>
     `;
@@ -549,9 +556,12 @@ class ProductDemo extends Demo<typeof productParams> {
     css`
       .ways {
         display: grid;
-        grid-template-columns: repeat(auto-fit, minmax(min(280px, 100%), 1fr));
-        gap: 16px 32px;
+        grid-template-columns: minmax(0, 1fr);
+        gap: 16px 40px;
         align-items: start;
+      }
+      .ways.wide {
+        grid-template-columns: fit-content(45%) minmax(0, 1fr);
       }
       h4 {
         margin: 0 0 8px;
@@ -645,7 +655,10 @@ class ProductDemo extends Demo<typeof productParams> {
   protected override view(): TemplateResult {
     return html`
       <p class="soft">(${polynomial(this.a)}) (${polynomial(this.b)})</p>
-      <div class="ways">${this.schoolbook()} ${this.byValues()}</div>
+      <div class="ways ${this.width < 560 ? "" : "wide"}">
+        ${this.schoolbook()} ${this.byValues()}
+      </div>
+      ${this.results()}
       <div class="controls">
         ${choice(this, "pair")} ${slider(this, "points")}
         ${this.values.pair === "own" ? html`${textField(this, "a")} ${textField(this, "b")}` : nothing}
@@ -663,7 +676,7 @@ class ProductDemo extends Demo<typeof productParams> {
           <thead>
             <tr>
               <th scope="col">×</th>
-              ${Array.from(this.b, (v, j) => html`<th scope="col" class="n">${v}${power(j)}</th>`)}
+              ${Array.from(this.b, (v, j) => html`<th scope="col" class="n">${term(v, j)}</th>`)}
             </tr>
           </thead>
           <tbody>
@@ -671,7 +684,7 @@ class ProductDemo extends Demo<typeof productParams> {
               this.a,
               (v, i) =>
                 html`<tr>
-                  <th scope="row">${v}${power(i)}</th>
+                  <th scope="row">${term(v, i)}</th>
                   ${Array.from(this.b, (_, j) => {
                     const now = i + j === t - 1;
                     const kind = now ? "n on" : i + j < t ? "n" : "n dim";
@@ -684,17 +697,32 @@ class ProductDemo extends Demo<typeof productParams> {
           </tbody>
         </table>
       </div>
-      <p class="result">
-        Diagonals added:
-        <strong>${polynomial(this.school.map((c, k) => (k < t ? c : 0)))}</strong>
-      </p>
     </div>`;
+  }
+
+  /** What both ways came to so far, one under the other. */
+  private results(): TemplateResult {
+    const t = this.k;
+    const complete = t >= this.steps && this.steps > 0;
+    const wrapped = this.back.length < this.school.length;
+    return html`<p class="result">
+        Diagonals added: <strong>${polynomial(this.school.map((c, k) => (k < t ? c : 0)))}</strong>
+      </p>
+      <p class="result">
+        Back from values:
+        ${
+          complete
+            ? html`<strong>${this.resultWords()}</strong> ${
+                  wrapped ? html`<span class="bad">(wrapped round)</span>` : nothing
+                }`
+            : html`<span class="soft">after the last point</span>`
+        }
+      </p>`;
   }
 
   private byValues(): TemplateResult {
     const t = this.k;
     const n = this.back.length;
-    const complete = t >= this.steps && this.steps > 0;
     const cell = (k: number, i: number): string =>
       complex(this.points[6 * k + i]!, this.points[6 * k + i + 1]!);
     return html`<div>
@@ -726,15 +754,6 @@ class ProductDemo extends Demo<typeof productParams> {
           </tbody>
         </table>
       </div>
-      <p class="result">
-        ${
-          complete
-            ? html`Back to coefficients, rounded:
-                <strong>${this.resultWords()}</strong>
-                ${n < this.school.length ? html`<span class="bad">(wrapped round)</span>` : nothing}`
-            : html`Back to coefficients: <span class="soft">after the last point</span>`
-        }
-      </p>
     </div>`;
   }
 }
