@@ -53,6 +53,7 @@ RULES = [
     rules_build.manual_targets,
     rules_build.room_layout,
     rules_build.exact_is_checked,
+    rules_build.orphans,
     rules_format.python_syntax,
     rules_format.shell_syntax,
     rules_format.cc_format,

@@ -259,6 +259,13 @@ class PlantedFaults(unittest.TestCase):
         files["web/articles.bzl"] = "ARTICLES = [\n]\n"
         self.expect(rules_build.exact_is_checked, files, "//numerics/fft:fft is exact", "//web/articles/mean:lab is exact")
 
+    def test_orphans(self):
+        good = {"a/BUILD": 'x(\n    name = "x",\n    srcs = ["x.cc"],\n    hdrs = glob(["internal/*.h"]),\n)\n'}
+        good.update({"a/x.cc": "\n", "a/internal/y.h": "\n", "web/articles/m/BUILD": 'article(name = "m")\n'})
+        good["web/articles/m/lab.cc"] = "\n"
+        self.expect(rules_build.orphans, good)
+        self.expect(rules_build.orphans, {"a/scratch.cc": "\n"}, "a/scratch.cc:1: belongs to no target")
+
     def test_python_syntax(self):
         self.expect(rules_format.python_syntax, {"a/x.py": "#!/usr/bin/python3\nx = 1\n"})
         bad = {"a/y.py": "def f(:\n", "a/z": "#!/usr/bin/env python3\nx = 1\n"}

@@ -100,3 +100,15 @@ def room_layout(tree):
             if (package, parts[1]) not in named:
                 faults.append(Fault(package + "/BUILD", 1, f"no target named {parts[1]}, after {path}"))
     return checked, faults
+
+
+def orphans(tree):
+    """Every C++ and CUDA file belongs to a target, so that nothing lies about unbuilt."""
+    owned = set()
+    for target in build_files.targets(tree):
+        owned |= build_files.files(tree, target, *target.attributes)
+        if target.rule == "article":  # the macro names them itself
+            owned |= {target.package + "/" + name for name in ("lab.cc", "wasm.cc")}
+    paths = tree.cc()
+    faults = [Fault(path, 1, "belongs to no target of a BUILD file") for path in paths if path not in owned]
+    return len(paths), faults
