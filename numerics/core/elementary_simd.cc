@@ -81,10 +81,14 @@ HWY_INLINE Vec LoadLanes(const double* x) { return hn::LoadU(Tag(), x); }
 HWY_INLINE Vec LoadLanes(const float* x) { return hn::PromoteTo(Tag(), hn::LoadU(FloatTag(), x)); }
 HWY_INLINE void StoreLanes(Vec y, double* out) { hn::StoreU(y, Tag(), out); }
 HWY_INLINE void StoreLanes(Vec y, float* out) {
-#if HWY_TARGET == HWY_SCALAR
-  // Highway's DemoteTo makes finite numbers of infinities here.
-  const float value = static_cast<float>(hn::GetLane(y));
-  *out = value == value ? value : std::numeric_limits<float>::quiet_NaN();
+#if HWY_TARGET == HWY_SCALAR || HWY_TARGET == HWY_EMU128
+  // Highway's DemoteTo makes finite numbers of infinities in its portable targets.
+  double wide[kMaxLanes];
+  hn::StoreU(y, Tag(), wide);
+  for (size_t i = 0; i < LaneCount(); ++i) {
+    const float value = static_cast<float>(wide[i]);
+    out[i] = value == value ? value : std::numeric_limits<float>::quiet_NaN();
+  }
 #else
   const FloatTag df;
   const auto value = hn::DemoteTo(df, y);
