@@ -83,7 +83,7 @@ _article = rule(
         demo_wasm = attr.label(allow_single_file = [".wasm"]),
         data = attr.label_keyed_string_dict(allow_files = True),
         demo_data = attr.label_keyed_string_dict(allow_files = True),
-        _devices = attr.label(default = "//web:devices"),
+        _devices = attr.label(default = "//web/devices"),
         _renderer = attr.label(default = "//web/site:render_article", allow_single_file = [".mjs"]),
     ),
 )

@@ -531,7 +531,7 @@ export abstract class Demo<S extends Params> extends LitElement {
     else if (before) this.#hasView = false;
     return html`<div @keydown=${this.#keys} role="group" aria-label=${this.#about.heading}>
       <div class="top">
-        <p class="title">${this.#about.heading}</p>
+        <h3 class="title">${this.#about.heading}</h3>
         <p class="soft">${this.#about.hint}</p>
       </div>
       ${this.#hasView ? html`<div class="stage">${this.view()}</div>` : html`<slot></slot>`}
