@@ -226,7 +226,7 @@ class RecordTest(LabTest):
     def test_verify_counts_and_prints_false_claims(self):
         self.record()
         result = self.lab("verify", "tiny", "--profile=all", code=0)
-        self.assert_says(result.out, "11 of 11 exact equal, 3 of 3 others hold", "claim c2 is false, as recorded: A false one.", "verified 1 lab: 34 of 34 exact values equal")
+        self.assert_says(result.out, "11 of 11 exact equal, 3 of 3 others hold", "claim c2 is false, as recorded: A false one.", "claim c2 is false at this size, as recorded", "verified 1 lab: 34 of 34 exact values equal")
         document = json.loads(self.lab("verify", "tiny", "--json", code=0).out)
         self.assertEqual(document["schema"], "lab-verify/1")
         self.assertEqual(document["results"][0]["exact"], {"equal": 11, "of": 11})

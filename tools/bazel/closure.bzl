@@ -63,14 +63,20 @@ def _lab_closure_impl(ctx):
         mnemonic = "LabClosure",
         progress_message = "Hashing the sources of " + label,
     )
-    return [DefaultInfo(
-        files = depset([ctx.outputs.json]),
-        runfiles = ctx.runfiles(files = [ctx.outputs.json]),
-    )]
+    return [
+        DefaultInfo(
+            files = depset([ctx.outputs.json]),
+            runfiles = ctx.runfiles(files = [ctx.outputs.json]),
+        ),
+        OutputGroupInfo(list = depset([manifest])),
+    ]
 
 lab_closure = rule(
     implementation = _lab_closure_impl,
-    doc = "NAME.json: the closure hash of the C++ target `lab` and the number of its files.",
+    doc = """NAME.json: the closure hash of the C++ target `lab` and the number of its files.
+
+The output group `list` is the list that was hashed: "flag<tab>FLAG" and "file<tab>PATH<tab>FILE" lines.
+""",
     attrs = {
         "lab": attr.label(aspects = [closure_aspect], mandatory = True),
         "_hasher": attr.label(

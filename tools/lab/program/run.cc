@@ -238,6 +238,7 @@ std::string ClaimLines(const Session& session, const Outcome& outcome, bool all)
                        : verdict == "holds"    ? session.Good("holds")
                        : verdict == "measured" ? "is decided by timings"
                                                : "lacks figures";
+    if (verdict == "fails" && outcome.profile != Profile::kFull) word += " at this size";
     if (narrow) word += ", narrowly";
     if (verdict == "fails" && outcome.recorded &&
         !Differs(outcome, absl::StrCat("claim ", claim["id"].get<std::string>())))
