@@ -46,8 +46,9 @@ def path_of(uri):
 def main(events_path):
     logs = {}  # label -> {(run, shard): (attempt, test.xml)}
     verdicts = {}  # label -> status
-    build_failed = False
+    build_failed = True  # until Bazel says how it ended
     skipped_targets = set()
+    built = set()
     tests = set()
     with open(events_path, encoding="utf-8") as events:
         for line in events:
@@ -69,9 +70,12 @@ def main(events_path):
                 verdicts[name["testSummary"]["label"]] = event["testSummary"]["overallStatus"]
             elif "targetCompleted" in name and event.get("aborted", {}).get("reason") == "SKIPPED":
                 skipped_targets.add(name["targetCompleted"]["label"])
+            elif "targetCompleted" in name and event.get("completed", {}).get("success"):
+                built.add(name["targetCompleted"]["label"])
             elif "buildFinished" in name:
-                # BUILD_FAILURE, as against TESTS_FAILED: some target or package was not built.
-                build_failed = event.get("finished", {}).get("exitCode", {}).get("name") == "BUILD_FAILURE"
+                # Otherwise, BUILD_FAILURE or INTERRUPTED: some target or package was not built or run.
+                ends = ("SUCCESS", "TESTS_FAILED", "NO_TESTS_FOUND")
+                build_failed = event.get("finished", {}).get("exitCode", {}).get("name") not in ends
 
     passed = failed = skipped = 0
     for label in sorted(tests | set(verdicts)):
@@ -79,6 +83,8 @@ def main(events_path):
         if label in skipped_targets:
             skipped += 1
             continue
+        if verdict is None and label in built and not build_failed:
+            continue  # left out by --test_tag_filters
         if verdict is None or verdict == "NO_STATUS":
             failed += 1
             print("did not build or run: " + label)

@@ -124,6 +124,22 @@ class ClosingLine(unittest.TestCase):
         self.finished("BUILD_FAILURE", 1)
         self.expect("1 passed, 2 failed, 0 skipped", 1, "//a:x", "//a:z")
 
+    def test_a_test_that_a_filter_leaves_out_does_not_count(self):
+        self.plant("//a:x", "PASSED", PASSED)
+        self.configured("//a:y")
+        completed = {"targetCompleted": {"label": "//a:y", "configuration": CONFIGURATION}}
+        self.events.append({"id": completed, "completed": {"success": True}})
+        self.finished("SUCCESS", 0)
+        self.expect("1 passed, 0 failed, 0 skipped", 0)
+
+    def test_a_test_that_was_built_and_not_run_fails(self):
+        self.plant("//a:x", "PASSED", PASSED)
+        self.configured("//a:y")
+        completed = {"targetCompleted": {"label": "//a:y", "configuration": CONFIGURATION}}
+        self.events.append({"id": completed, "completed": {"success": True}})
+        self.finished("INTERRUPTED", 8)
+        self.expect("1 passed, 1 failed, 0 skipped", 1, "//a:y")
+
     def test_a_package_that_does_not_load_fails(self):
         self.plant("//a:x", "PASSED", PASSED)
         self.finished("BUILD_FAILURE", 1)
@@ -161,6 +177,10 @@ class ClosingLine(unittest.TestCase):
         self.summary("//a:x", "PASSED")
         self.finished("SUCCESS", 0)
         self.expect("4 passed, 0 failed, 4 skipped", 0)
+
+    def test_events_that_break_off_fail(self):
+        self.plant("//a:x", "PASSED", PASSED)
+        self.expect("1 passed, 1 failed, 0 skipped", 1, "the build failed")
 
     def test_nothing_at_all_fails(self):
         self.finished("NO_TESTS_FOUND", 4)
