@@ -87,7 +87,7 @@ class PlantedFaults(unittest.TestCase):
         self.expect(rules_text.leftovers, {"a/y.cc": f"{no_reason}// {UNFINISHED}\n"}, "a/y.cc:2")
 
     def test_wording(self):
-        good = {"a.md": "A link ../home/x.md, $HOME/work/, emscripten#14779.\n", "tests/a.sh": "echo /t" "mp/x\n"}
+        good = {"a.md": "A link ../home/x.md, $HOME/wo" "rk/, emscripten#14779.\n", "tests/a.sh": "echo /t" "mp/x\n"}
         self.expect(rules_text.wording, good)
         bad = {"b.md": "As is" + "sue #7 says.\n", "c/x.cc": '// see "/ro' + 'ot/x"\n', "d.sh": "cd /t" + "mp/x\n"}
         self.expect(rules_text.wording, bad, "b.md:1: does not belong", "c/x.cc:1: a path", "d.sh:1: a path")
