@@ -2,6 +2,9 @@
 """The pages of the site, in the order of the home page. `tools/new_lab` adds a line."""
 
 ARTICLES = [
+    "fft",
+    "numerical-pitfalls",
+    "nearest-neighbours",
 ]
 
 def article_targets(target = None):
