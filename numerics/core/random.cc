@@ -38,14 +38,9 @@ void FillNormals(Random& random, std::span<T> out) {
 
 Random::Random(uint64_t seed, uint64_t stream) : key_(Words(seed)), stream_(Words(stream)) {}
 
-void Random::FillBlock() {
-  const auto counter = Words(position_ >> 2);
-  block_ = Philox4x32_10({counter[0], counter[1], stream_[0], stream_[1]}, key_);
-}
-
 void Random::Seek(uint64_t position) {
   position_ = position;
-  if ((position & 3) != 0) FillBlock();
+  if ((position & 3) != 0) block_ = Block(position >> 2);
 }
 
 int64_t Random::Integer(int64_t bound) {
@@ -82,10 +77,31 @@ double Random::Normal() {
 }
 
 void Random::FillUniform(std::span<double> out) {
-  for (double& value : out) value = Uniform();
+  size_t i = 0;
+  if ((position_ & 3) == 0) {
+    for (; i + 2 <= out.size(); i += 2) {  // a block at a time, without keeping it
+      const auto w = Block(position_ >> 2);
+      position_ += 4;
+      const uint64_t first = uint64_t{w[1]} << 32 | w[0];
+      const uint64_t second = uint64_t{w[3]} << 32 | w[2];
+      out[i] = static_cast<double>(static_cast<int64_t>(first >> 11)) * 0x1p-53;
+      out[i + 1] = static_cast<double>(static_cast<int64_t>(second >> 11)) * 0x1p-53;
+    }
+  }
+  for (; i < out.size(); ++i) out[i] = Uniform();
 }
 void Random::FillUniform(std::span<float> out) {
-  for (float& value : out) value = UniformF();
+  size_t i = 0;
+  if ((position_ & 3) == 0) {
+    for (; i + 4 <= out.size(); i += 4) {
+      const auto w = Block(position_ >> 2);
+      position_ += 4;
+      for (size_t k = 0; k < 4; ++k) {
+        out[i + k] = static_cast<float>(static_cast<int32_t>(w[k] >> 8)) * 0x1p-24f;
+      }
+    }
+  }
+  for (; i < out.size(); ++i) out[i] = UniformF();
 }
 void Random::FillNormal(std::span<double> out) { FillNormals(*this, out); }
 void Random::FillNormal(std::span<float> out) { FillNormals(*this, out); }

@@ -38,7 +38,7 @@ class Random {
   // 32 random bits; draws 1 word.
   uint32_t Next32() {
     const uint32_t index = static_cast<uint32_t>(position_ & 3);
-    if (index == 0) FillBlock();
+    if (index == 0) block_ = Block(position_ >> 2);
     ++position_;
     return block_[index];
   }
@@ -110,7 +110,12 @@ class Random {
   std::vector<int64_t> Sample(int64_t n, int64_t k);
 
  private:
-  void FillBlock();
+  // Words 4 index, ..., 4 index + 3 of the stream.
+  std::array<uint32_t, 4> Block(uint64_t index) const {
+    return Philox4x32_10(
+        {static_cast<uint32_t>(index), static_cast<uint32_t>(index >> 32), stream_[0], stream_[1]},
+        key_);
+  }
 
   std::array<uint32_t, 2> key_;
   std::array<uint32_t, 2> stream_;

@@ -95,9 +95,11 @@ TEST(RandomTest, DrawsAsManyWordsAsPromised) {
 }
 
 TEST(RandomTest, FillsAsSingleDrawsWould) {
-  for (const size_t n : {0, 1, 2, 3, 8, 9}) {
+  for (const size_t n : {0, 1, 2, 3, 4, 5, 8, 9, 13, 20, 21, 22, 23}) {
     Random a(11);
     Random b(11);
+    a.Seek(n / 3);  // also from the middle of a block
+    b.Seek(n / 3);
     std::vector<double> doubles(n);
     std::vector<float> floats(n);
     a.FillUniform(std::span<double>(doubles));
