@@ -65,6 +65,8 @@ double ToDouble(Format format, uint64_t bits) {
 Rational ToRational(Format format, uint64_t bits) { return Rational(ToDouble(format, bits)); }
 
 uint64_t RoundTo(Format format, double x) {
+  // What sign a machine gives to a computed NaN is its own affair.
+  if (x != x) x = std::numeric_limits<double>::quiet_NaN();
   switch (format) {
     case Format::kF16:
       return F16BitsFromF64Bits(FloatBits(x));

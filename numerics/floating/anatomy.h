@@ -77,7 +77,8 @@ double ToDouble(Format format, uint64_t bits);
 // The value as a fraction of integers. Exact. The number must be finite (checked).
 Rational ToRational(Format format, uint64_t bits);
 
-// x rounded once to the format: to nearest, ties to even, overflow to infinity, subnormals kept.
+// x rounded once to the format: to nearest, ties to even, overflow to infinity, subnormals kept; a
+// NaN gives the quiet NaN without sign.
 uint64_t RoundTo(Format format, double x);
 uint64_t RoundTo(Format format, const Rational& x);
 

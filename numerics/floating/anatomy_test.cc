@@ -242,6 +242,14 @@ TEST(AnatomyTest, NeighboursAndUlp) {
   EXPECT_TRUE(std::isnan(UlpOf(Format::kF32, 0x7f800000u)));
 }
 
+TEST(AnatomyTest, ANaNHasOnePattern) {
+  const double minus = DoubleFromBits(uint64_t{0xfff8000000000123});
+  EXPECT_EQ(RoundTo(Format::kF16, minus), 0x7e00u);
+  EXPECT_EQ(RoundTo(Format::kBF16, minus), 0x7fc0u);
+  EXPECT_EQ(RoundTo(Format::kF32, minus), 0x7fc00000u);
+  EXPECT_EQ(RoundTo(Format::kF64, minus), uint64_t{0x7ff8000000000000});
+}
+
 TEST(AnatomyTest, BothRoundingsAgreeOnEverySixteenBitBoundary) {
   for (const Format format : {Format::kF16, Format::kBF16}) {
     for (uint64_t bits = 0; bits < Info(format).Infinity(); bits += 3) {

@@ -5,6 +5,7 @@
 #include <array>
 #include <cmath>
 #include <cstdint>
+#include <limits>
 #include <optional>
 #include <span>
 #include <string>
@@ -66,6 +67,14 @@ std::string Brief(double x, int digits) {
   const std::optional<uint64_t> rounded =
       floating::ParseDecimal(Format::kF64, Rational(x).ToScientific(digits));
   return floating::ShortestDecimal(Format::kF64, rounded.value_or(0));
+}
+
+// A factor: "1", "250", "2e8".
+std::string Factor(double x) {
+  if (x != x || x - x != 0 || x < 1e5) return Brief(x, 2);
+  std::string text = Rational(x).ToScientific(2);  // "2.0e8"
+  if (text.substr(1, 3) == ".0e") text.erase(1, 2);
+  return text;
 }
 
 // ------------------------------------------------------------------ exact answers
@@ -539,7 +548,7 @@ class Parser {
       } else if (result.exact.value.IsZero()) {
         condition = "inf";
       } else {
-        condition = Brief((size / result.exact.value.Abs()).ToDouble(), 2);
+        condition = Factor((size / result.exact.value.Abs()).ToDouble());
       }
     }
     return Record(std::move(result), condition, begin);
@@ -610,16 +619,15 @@ class Parser {
       if (x.value.Abs() > Rational(4000.0)) return Fail("exp of more than 4000 is not computed");
       result.exact = x.value.IsZero() ? Exact::Number(Rational(1.0), x.complete)
                                       : Exact::Number(ExpOf(x.value), false);
-      condition = Brief(x.value.Abs().ToDouble(), 2);
+      condition = Factor(x.value.Abs().ToDouble());
     } else if (x.value.IsZero()) {
       result.exact = Exact::Special(Kind::kMinusInfinity);
     } else {
       const Rational one(1.0);
       result.exact = x.value == one ? Exact::Number(Rational(), x.complete)
                                     : Exact::Number(LogOf(x.value), false);
-      condition = result.exact.value.IsZero()
-                      ? "inf"
-                      : Brief((one / result.exact.value.Abs()).ToDouble(), 2);
+      condition =
+          result.exact.value.IsZero() ? "inf" : Factor((one / result.exact.value.Abs()).ToDouble());
     }
     return Record(std::move(result), condition, begin);
   }
@@ -697,7 +705,8 @@ uint64_t Pattern(T x) {
   if constexpr (std::is_same_v<T, float> || std::is_same_v<T, double>) {
     return CanonicalBits(x);
   } else {
-    return x.bits();
+    // A NaN's sign depends on the machine; the page shows one pattern for all.
+    return x == x ? x.bits() : T(std::numeric_limits<float>::quiet_NaN()).bits();
   }
 }
 
@@ -832,7 +841,7 @@ std::string AnalyseSum(std::string_view text) {
   const Exact exact = Exact::Number(sum);
   std::string condition = "1";
   if (!absolute.IsZero()) {
-    condition = sum.IsZero() ? "inf" : Brief((absolute / sum.Abs()).ToDouble(), 2);
+    condition = sum.IsZero() ? "inf" : Factor((absolute / sum.Abs()).ToDouble());
   }
   const std::array<std::array<uint64_t, 5>, 4> sums = {
       Sums<Half>(Format::kF16, numbers), Sums<BFloat16>(Format::kBF16, numbers),

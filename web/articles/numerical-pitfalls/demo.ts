@@ -267,7 +267,7 @@ class PitfallsDemo extends Demo<typeof params> {
   static override readonly slug = "numerical-pitfalls";
   static override readonly heading = "Where the digits go";
   static override readonly hint =
-    "Type numbers and see what four formats make of them; digits that are noise are struck.";
+    "Type numbers and see what four formats make of them; digits that are noise are marked.";
   static override readonly params = params;
   static override styles = [
     demoStyles,
@@ -339,8 +339,8 @@ class PitfallsDemo extends Demo<typeof params> {
       }
       .lost {
         color: var(--_bad);
-        text-decoration: line-through;
-        text-decoration-thickness: 1px;
+        text-decoration: underline wavy 1px;
+        text-underline-offset: 3px;
       }
       .key {
         display: flex;
