@@ -275,6 +275,12 @@ class RecordTest(LabTest):
         experiment = self.lab("run", "tiny", "--set=step=0.10000000000000002", "--report", code=0)
         self.assertIn('"value":"0.10000000000000002"', experiment.out.replace('"step":"0.10000000000000002"', '"value":"0.10000000000000002"'))
 
+    def test_paths_are_meant_where_the_caller_stands(self):
+        os.makedirs(self.path("caller"))
+        self.lab("run", "other-lab", "--out=here", code=0, BUILD_WORKING_DIRECTORY=self.path("caller"))
+        self.assertEqual(os.listdir(self.path("caller/here/other-lab")), ["browser"])
+        self.lab("list", "--root=.", root=False, code=0, BUILD_WORKING_DIRECTORY=self.path("caller"))
+
     def test_an_experiment_touches_no_record(self):
         self.record()
         before = self.snapshot()
@@ -298,7 +304,7 @@ class RecordTest(LabTest):
         self.assertEqual(self.lab("verify", "tiny", "--stale", code=0).out.count("fresh"), 3)
         self.write("web/articles/tiny/lab_closure.json", json.dumps(dict(CLOSURE, closure_sha256="b" * 64)))
         result = self.lab("verify", "tiny", "--stale", code=1)
-        self.assertEqual(result.out.count("stale: the sources changed"), 3)
+        self.assertEqual(result.out.count("changed since it was recorded"), 3)
         self.assert_says(self.lab("verify", "tiny", code=0).out, "equal", "stale")
         self.lab("run", "tiny", "--accept", code=0)
         self.assertEqual(self.lab("verify", "tiny", "--stale", code=1).out.count("fresh"), 1)

@@ -2,6 +2,9 @@
 #include "tools/lab/program/cli.h"
 
 #include <cstdio>
+#include <cstdlib>
+#include <filesystem>
+#include <system_error>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
@@ -238,8 +241,15 @@ int Main(const std::vector<std::string>& arguments) {
                                  : VerbHelp(kProgram, *verb, CommonFlags()));
     return kDone;
   }
-  absl::StatusOr<Workspace> workspace =
-      Workspace::Find(line->Get("root"), arguments.empty() ? kProgram : arguments[0]);
+  // `bazel run` starts programs in their runfiles and says where the caller stood: paths are meant
+  // there.
+  std::error_code ignored;
+  const std::string program =
+      std::filesystem::absolute(arguments.empty() ? kProgram : arguments[0], ignored).string();
+  if (const char* caller = std::getenv("BUILD_WORKING_DIRECTORY")) {
+    std::filesystem::current_path(caller, ignored);
+  }
+  absl::StatusOr<Workspace> workspace = Workspace::Find(line->Get("root"), program);
   if (line->version) {
     Session::Out(VersionText(workspace.ok() ? &*workspace : nullptr));
     return kDone;

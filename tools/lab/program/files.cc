@@ -36,11 +36,11 @@ absl::Status SystemError(const std::string& path, std::string_view doing, int er
   return absl::UnavailableError(message);
 }
 
-// What an interrupt removes: files, then the folder that holds them. Built whole before the first
-// of them is made, so the handler only ever reads it.
+// What an interrupt removes: files, then folders, inner ones first. Built whole before the first of
+// them is made, so the handler only ever reads it.
 struct Cleanup {
-  std::vector<std::string> files;
-  std::string folder;  // empty: none
+  std::vector<std::string> files = {};
+  std::vector<std::string> folders = {};
 };
 
 std::atomic<const Cleanup*> g_cleanup{nullptr};
@@ -49,7 +49,7 @@ extern "C" void OnInterrupt(int) {
   // Only async-signal-safe calls from here on.
   if (const Cleanup* cleanup = g_cleanup.load()) {
     for (const std::string& file : cleanup->files) unlink(file.c_str());
-    if (!cleanup->folder.empty()) rmdir(cleanup->folder.c_str());
+    for (const std::string& folder : cleanup->folders) rmdir(folder.c_str());
   }
   constexpr char kMessage[] = "\nlab: interrupted; what was half written is removed\n";
   if (write(STDERR_FILENO, kMessage, sizeof(kMessage) - 1) < 0) {
@@ -148,7 +148,7 @@ absl::Status WriteVia(const std::string& path, std::string_view bytes, bool must
   if (absl::Status status = MakeParent(path); !status.ok()) return status;
   RemoveLeftOvers(path);
   const std::string temporary = absl::StrCat(TemporaryPrefix(path), getpid());
-  CleanupScope scope({.files = {temporary}, .folder = ""});
+  CleanupScope scope({.files = {temporary}});
   absl::Status status = WriteBytes(temporary, bytes, must_be_new);
   if (status.ok()) {
     // link fails where the name is taken; rename would replace it.
@@ -225,7 +225,7 @@ absl::Status ReplaceFolder(const std::string& path,
   RemoveLeftOvers(path);
   const std::string temporary = absl::StrCat(TemporaryPrefix(path), getpid());
   Cleanup cleanup;
-  cleanup.folder = temporary;
+  cleanup.folders = {temporary};
   for (const auto& [name, bytes] : files)
     cleanup.files.push_back(absl::StrCat(temporary, "/", name));
   std::error_code ignored;
@@ -249,22 +249,33 @@ absl::Status ReplaceTree(const std::string& path, const std::string& source) {
   RemoveLeftOvers(path);
   const std::string temporary = absl::StrCat(TemporaryPrefix(path), getpid());
   std::error_code error;
-  fs::copy(source, temporary, fs::copy_options::recursive, error);
-  if (error) {
-    absl::Status status = SystemError(source, "cannot be copied", error.value());
-    fs::remove_all(temporary, error);
-    return status;
-  }
-  // Bazel's outputs are read-only; a built site is for its owner to move and delete.
-  fs::permissions(temporary, fs::perms::owner_all, fs::perm_options::add, error);
-  for (fs::recursive_directory_iterator entry(temporary, error), end; entry != end;
+  Cleanup cleanup;
+  cleanup.folders.push_back(temporary);
+  for (fs::recursive_directory_iterator entry(source, error), end; !error && entry != end;
        entry.increment(error)) {
     std::error_code ignored;
-    const fs::perms mine =
-        entry->is_directory(ignored) ? fs::perms::owner_all : fs::perms::owner_write;
-    fs::permissions(entry->path(), mine, fs::perm_options::add, ignored);
+    const std::string copy =
+        absl::StrCat(temporary, "/", entry->path().lexically_relative(source).string());
+    (entry->is_directory(ignored) ? cleanup.folders : cleanup.files).push_back(copy);
   }
-  absl::Status status = Exchange(temporary, path);
+  if (error) return SystemError(source, "cannot be read", error.value());
+  std::reverse(cleanup.folders.begin(), cleanup.folders.end());
+  absl::Status status;
+  {
+    CleanupScope scope(std::move(cleanup));
+    fs::copy(source, temporary, fs::copy_options::recursive, error);
+    if (error) status = SystemError(source, "cannot be copied", error.value());
+    // Bazel's outputs are read-only; a built site is for its owner to move and delete.
+    fs::permissions(temporary, fs::perms::owner_all, fs::perm_options::add, error);
+    for (fs::recursive_directory_iterator entry(temporary, error), end; entry != end;
+         entry.increment(error)) {
+      std::error_code ignored;
+      const fs::perms mine =
+          entry->is_directory(ignored) ? fs::perms::owner_all : fs::perms::owner_write;
+      fs::permissions(entry->path(), mine, fs::perm_options::add, ignored);
+    }
+    if (status.ok()) status = Exchange(temporary, path);
+  }
   fs::remove_all(temporary, error);
   return status;
 }

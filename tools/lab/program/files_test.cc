@@ -8,6 +8,7 @@
 #include <zlib.h>
 
 #include <cstdlib>
+#include <functional>
 #include <map>
 #include <string>
 #include <vector>
@@ -87,6 +88,30 @@ TEST(FilesTest, CopiesATreeAndMakesItWritable) {
   chmod((top + "/built/a").c_str(), 0755);
 }
 
+// Starts a child that repeats `work` until `signal` ends it, some time after it could be caught.
+// Gives the child's state.
+int EndWhile(int signal, int delay_us, const std::function<bool()>& work) {
+  int ends[2];
+  if (pipe(ends) != 0) return -1;
+  const pid_t child = fork();
+  if (child == 0) {
+    CatchInterrupts();
+    if (write(ends[1], "!", 1) != 1) _exit(8);
+    while (work()) {
+    }
+    _exit(9);
+  }
+  char ready = 0;
+  EXPECT_EQ(read(ends[0], &ready, 1), 1);
+  usleep(static_cast<useconds_t>(delay_us));
+  kill(child, signal);
+  int state = 0;
+  waitpid(child, &state, 0);
+  close(ends[0]);
+  close(ends[1]);
+  return state;
+}
+
 // A child writes sets without end and is ended at some moment; what is there is always one whole
 // set.
 void EndWhileWriting(int signal, bool expect_clean) {
@@ -101,17 +126,10 @@ void EndWhileWriting(int signal, bool expect_clean) {
   }
   ASSERT_TRUE(ReplaceFolder(folder, sets[0]).ok());
   for (int round = 0; round < 15; ++round) {
-    const pid_t child = fork();
-    if (child == 0) {
-      CatchInterrupts();
-      for (int i = 0;; ++i) {
-        if (!ReplaceFolder(folder, sets[static_cast<size_t>(i % 2)]).ok()) _exit(9);
-      }
-    }
-    usleep(static_cast<useconds_t>(3000 + 1700 * round));
-    kill(child, signal);
-    int state = 0;
-    waitpid(child, &state, 0);
+    int i = 0;
+    const int state = EndWhile(signal, 3000 + 1700 * round, [&] {
+      return ReplaceFolder(folder, sets[static_cast<size_t>(i++ % 2)]).ok();
+    });
     if (expect_clean) {
       EXPECT_TRUE(WIFEXITED(state) && WEXITSTATUS(state) == 130) << state;
     } else {
@@ -129,6 +147,25 @@ void EndWhileWriting(int signal, bool expect_clean) {
 
 TEST(FilesTest, AKilledRunLeavesAWholeSet) { EndWhileWriting(SIGKILL, false); }
 TEST(FilesTest, AnInterruptedRunLeavesAWholeSet) { EndWhileWriting(SIGINT, true); }
+
+TEST(FilesTest, AnInterruptedCopyOfATreeLeavesTheOldOrTheNew) {
+  const std::string top = Folder("tree_interrupted");
+  const std::string large(100000, 'x');
+  for (const char* name : {"a/1", "a/b/2", "c/3", "4"}) {
+    ASSERT_TRUE(WriteFile(top + "/built/" + name, large).ok());
+  }
+  for (int round = 0; round < 10; ++round) {
+    const int state = EndWhile(SIGINT, 5000 + 1300 * round,
+                               [&] { return ReplaceTree(top + "/dist", top + "/built").ok(); });
+    EXPECT_TRUE(WIFEXITED(state) && WEXITSTATUS(state) == 130) << state;
+    EXPECT_LE(ListFolder(top).size(), 3u);
+    if (FileExists(top + "/dist")) {
+      EXPECT_EQ(*ReadFile(top + "/dist/a/b/2"), large);
+    }
+  }
+  ASSERT_TRUE(ReplaceTree(top + "/dist", top + "/built").ok());
+  EXPECT_EQ(ListFolder(top), (std::vector<std::string>{"built", "dist"}));
+}
 
 TEST(GunzipTest, ReadsMembersAndNothingElse) {
   std::string text;

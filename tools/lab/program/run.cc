@@ -303,7 +303,10 @@ std::string SummaryLine(const Session& session, const Outcome& outcome) {
     const std::string claims = ClaimCounts(outcome);
     if (!claims.empty()) absl::StrAppend(&text, ", ", claims);
   }
-  if (outcome.stale) absl::StrAppend(&text, "; stale: the sources changed since it was recorded");
+  if (outcome.stale) {
+    absl::StrAppend(&text, outcome.word == "stale" ? "  " : "; stale: ",
+                    "its sources, arguments or data changed since it was recorded");
+  }
   return text + "\n";
 }
 
