@@ -3,9 +3,10 @@
 
 #include <algorithm>
 #include <array>
+#include <bitset>
 #include <cstddef>
 #include <cstdint>
-#include <regex>
+#include <optional>
 
 #include "absl/status/statusor.h"
 #include "absl/strings/str_cat.h"
@@ -22,6 +23,82 @@ constexpr std::array<std::string_view, 18> kKeywords = {
     "maxItems", "maximum",     "minItems",   "minLength",
     "minimum",  "pattern",     "properties", "required",
     "title",    "type"};
+
+// One step of a pattern: a set of characters, and how often one of them may stand.
+struct Atom {
+  std::bitset<256> set;
+  size_t least = 1;
+  size_t most = 1;
+};
+
+// Reads the patterns that our schemas use: ^ATOM...$ with an atom being a plain character or a
+// class such as [a-z0-9_-], perhaps followed by *, + or {n} or {m,n}. Nothing for any other syntax.
+// (std::regex would do more than is needed, recursing once a character.)
+std::optional<std::vector<Atom>> ReadPattern(std::string_view text) {
+  if (text.size() < 2 || text.front() != '^' || text.back() != '$') return std::nullopt;
+  text = text.substr(1, text.size() - 2);
+  std::vector<Atom> atoms;
+  size_t i = 0;
+  const auto number = [&]() -> std::optional<size_t> {
+    size_t value = 0;
+    const size_t begin = i;
+    while (i < text.size() && text[i] >= '0' && text[i] <= '9' && i < begin + 4) {
+      value = 10 * value + static_cast<size_t>(text[i++] - '0');
+    }
+    return i == begin ? std::nullopt : std::optional<size_t>(value);
+  };
+  while (i < text.size()) {
+    Atom atom;
+    if (text[i] == '[') {
+      for (++i; i < text.size() && text[i] != ']'; ++i) {
+        const auto low = static_cast<unsigned char>(text[i]);
+        auto high = low;
+        if (i + 2 < text.size() && text[i + 1] == '-' && text[i + 2] != ']') {
+          high = static_cast<unsigned char>(text[i + 2]);
+          i += 2;
+        }
+        for (unsigned c = low; c <= high; ++c) atom.set.set(c);
+      }
+      if (i++ >= text.size() || atom.set.none()) return std::nullopt;
+    } else {
+      if (std::string_view("\\.()|?*+{}]^$").find(text[i]) != std::string_view::npos)
+        return std::nullopt;
+      atom.set.set(static_cast<unsigned char>(text[i++]));
+    }
+    if (i < text.size() && (text[i] == '*' || text[i] == '+')) {
+      atom.least = text[i++] == '+' ? 1 : 0;
+      atom.most = std::string_view::npos;
+    } else if (i < text.size() && text[i] == '{') {
+      ++i;
+      const std::optional<size_t> least = number();
+      std::optional<size_t> most = least;
+      if (i < text.size() && text[i] == ',') {
+        ++i;
+        most = number();
+      }
+      if (!least || !most || i >= text.size() || text[i++] != '}') return std::nullopt;
+      atom.least = *least;
+      atom.most = *most;
+    }
+    atoms.push_back(atom);
+  }
+  return atoms;
+}
+
+// Does the text match the atoms from `index` on? Recurses once an atom.
+bool Matches(const std::vector<Atom>& atoms, size_t index, std::string_view text) {
+  if (index == atoms.size()) return text.empty();
+  const Atom& atom = atoms[index];
+  size_t count = 0;
+  while (count < std::min(atom.most, text.size()) &&
+         atom.set.test(static_cast<unsigned char>(text[count])))
+    ++count;
+  for (;; --count) {
+    if (count < atom.least) return false;
+    if (Matches(atoms, index + 1, text.substr(count))) return true;
+    if (count == 0) return false;
+  }
+}
 
 class Checker {
  public:
@@ -114,12 +191,15 @@ class Checker {
         return Violation(where, "the text is too short");
       }
       if (const auto pattern = schema.find("pattern"); pattern != schema.end()) {
-        // The patterns are ours and anchored; a text that could make std::regex recurse deeply is
-        // not looked at.
-        if (text.size() > 1000 ||
-            !std::regex_search(text, std::regex(pattern->get<std::string>()))) {
-          return Violation(where, absl::StrCat(Words(value), " is not of the form ",
-                                               pattern->get<std::string>()));
+        const std::string& form = pattern->get_ref<const std::string&>();
+        const std::optional<std::vector<Atom>> atoms = ReadPattern(form);
+        if (!atoms)
+          return absl::InternalError(
+              absl::StrCat("the schema's pattern ", form, " is not of the known forms"));
+        // Longer texts than any of ours are not looked at: backtracking could take its time over
+        // them.
+        if (text.size() > 1000 || !Matches(*atoms, 0, text)) {
+          return Violation(where, absl::StrCat(Words(value), " is not of the form ", form));
         }
       }
     }

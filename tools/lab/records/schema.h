@@ -21,10 +21,10 @@ const std::vector<std::pair<std::string, Json>>& Schemas();
 // Does `document` obey the schema called `id`?
 //   file: names the document in messages.
 // Knows the keywords $ref (to #/$defs), type, const, enum, properties, required,
-// additionalProperties, items, minItems, maxItems, minLength, pattern, minimum, maximum; a schema
-// with another keyword is refused (Internal), so none is ignored silently. Fails: InvalidArgument
-// with the first violation: file, where in the document, what, and for an unknown key the nearest
-// known one.
+// additionalProperties, items, minItems, maxItems, minLength, pattern (^ATOMS$ of characters,
+// classes and counts), minimum, maximum; a schema with another keyword is refused (Internal), so
+// none is ignored silently. Fails: InvalidArgument with the first violation: file, where in the
+// document, what, and for an unknown key the nearest known one.
 absl::Status CheckAgainstSchema(const Json& document, std::string_view id, std::string_view file);
 
 // The same with a schema of the caller's.

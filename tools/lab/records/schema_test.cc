@@ -2,6 +2,8 @@
 #include "tools/lab/records/schema.h"
 
 #include <string>
+#include <utility>
+#include <vector>
 
 #include "gtest/gtest.h"
 
@@ -75,6 +77,40 @@ TEST(SchemaTest, NamesWhatDoesNot) {
             "f.json: the document: unknown key \"cuont\"; did you mean \"count\"?");
   EXPECT_NE(Violation({{"name", "ab"}, {"zzzzzz", 3}}).find("known are count, either"),
             std::string::npos);
+}
+
+TEST(SchemaTest, MatchesPatterns) {
+  const auto matches = [](const char* pattern, const std::string& text) {
+    return CheckAgainst({{"pattern", pattern}}, text, "f");
+  };
+  for (const auto& [pattern, text] :
+       std::vector<std::pair<const char*, const char*>>{{"^[a-z][a-z0-9_]*$", "a"},
+                                                        {"^[a-z][a-z0-9_]*$", "a_9z"},
+                                                        {"^[0-9]{4}-[0-9]{2}$", "2026-11"},
+                                                        {"^0x[0-9a-f]{2,4}$", "0xabc"},
+                                                        {"^[a-c]*c$", "abcc"},
+                                                        {"^[a-z0-9-]+$", "a-b"},
+                                                        {"^$", ""},
+                                                        {"^[a-b-]$", "-"}}) {
+    EXPECT_TRUE(matches(pattern, text).ok()) << pattern << " " << text;
+  }
+  for (const auto& [pattern, text] :
+       std::vector<std::pair<const char*, const char*>>{{"^[a-z][a-z0-9_]*$", ""},
+                                                        {"^[a-z][a-z0-9_]*$", "9"},
+                                                        {"^[a-z][a-z0-9_]*$", "aB"},
+                                                        {"^[0-9]{4}-[0-9]{2}$", "2026-1"},
+                                                        {"^0x[0-9a-f]{2,4}$", "0xabcde"},
+                                                        {"^0x[0-9a-f]{2,4}$", "0xa"},
+                                                        {"^[a-z]+$", ""},
+                                                        {"^[a-c]*c$", "aba"},
+                                                        {"^$", "a"}}) {
+    EXPECT_EQ(matches(pattern, text).code(), absl::StatusCode::kInvalidArgument)
+        << pattern << " " << text;
+  }
+  for (const char* pattern :
+       {"a", "^a", "^(a|b)$", "^a?$", "^.$", "^[a$", "^a{$", "^a{,2}$", "^a{1$", "^\\d$", "^*$"}) {
+    EXPECT_EQ(matches(pattern, "a").code(), absl::StatusCode::kInternal) << pattern;
+  }
 }
 
 TEST(SchemaTest, LooksAtLongTextsWithoutRecursion) {
