@@ -175,8 +175,12 @@ std::vector<std::complex<T>> DftReference(std::span<const std::complex<T>> x, bo
 std::vector<ComplexDoubleDouble> DftOracle(std::span<const std::complex<double>> x, bool backward) {
   const int64_t n = static_cast<int64_t>(x.size());
   ASSAY_CHECK(n >= 1);
-  std::vector<ComplexDoubleDouble> roots, out(x.size());
-  for (int64_t k = 0; k < n; ++k) roots.push_back(UnitRootOracle(backward ? -k : k, n));
+  std::vector<ComplexDoubleDouble> roots(x.size()), out(x.size());
+  for (int64_t k = 0; 2 * k <= n; ++k) {
+    const ComplexDoubleDouble w = UnitRootOracle(backward ? -k : k, n);
+    roots[(n - k) % n] = {w.re, Negate(w.im)};
+    roots[k] = w;
+  }
   Recurse(x, 0, 1, n, roots, out);
   return out;
 }

@@ -229,7 +229,7 @@ class NeedleDemo extends Demo<typeof needleParams> {
     const words =
       found < 1e-12
         ? "The signal is zero: every needle comes back to where it began."
-        : `Of ${bins} needles the strongest makes ${strongest} turns, amplitude ${found.toPrecision(3)}. ` +
+        : `Of ${bins} needles the strongest makes ${strongest === 1 ? "one turn" : `${strongest} turns`}, amplitude ${found.toPrecision(3)}. ` +
           `The chains of needles and the FFT differ by ${(gap as Float64Array)[0]!.toPrecision(2)} at most.`;
     return { words, bits: [this.signal, this.amplitudes], steps: bins * n };
   }
@@ -349,7 +349,7 @@ class NeedleDemo extends Demo<typeof needleParams> {
       ${
         done > 0
           ? svg`<path class="line s2" d=${linePath(rebuilt, x, y)}></path>
-            <text class="label s2" x=${w - 16} y="22" text-anchor="end">${done} waves added up</text>`
+            <text class="label s2" x=${w - 16} y="22" text-anchor="end">${done === 1 ? "one wave" : `${done} waves added up`}</text>`
           : nothing
       }
       ${
@@ -482,7 +482,7 @@ class NeedleDemo extends Demo<typeof needleParams> {
     if (done === 0) return "no bar yet.";
     const seen = this.amplitudes.subarray(0, done);
     const strongest = seen.indexOf(Math.max(...seen));
-    return `${done} bars, the highest at ${strongest} turns with ${seen[strongest]!.toPrecision(3)}.`;
+    return `${done} bars, the highest at pace ${strongest} with ${seen[strongest]!.toPrecision(3)}.`;
   }
 
   private spectrumParts(left: number, w: number, bin: number, laid: number): SVGTemplateResult {

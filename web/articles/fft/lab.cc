@@ -111,24 +111,25 @@ std::vector<Complex<T>> Recursion(const std::vector<Complex<T>>& x,
 template <class T>
 std::vector<Complex<T>> Chirp(const std::vector<Complex<T>>& x,
                               const std::vector<Complex<T>>& chirp,
-                              const std::vector<Complex<T>>& roots, Complex<T> zero) {
+                              const std::vector<Complex<T>>& roots, T zero, T one_over_m) {
   const size_t n = x.size(), m = roots.size();  // m >= 2 n - 1, a power of two
-  std::vector<Complex<T>> a(m, zero), b(m, zero);
+  std::vector<Complex<T>> a(m, {zero, zero}), b(m, {zero, zero});
   for (size_t j = 0; j < n; ++j) {
     a[j] = x[j] * chirp[j];
-    b[j] = b[(m - j) % m] = {chirp[j].re, zero.im - chirp[j].im};
+    b[j] = b[(m - j) % m] = {chirp[j].re, zero - chirp[j].im};
   }
   a = Recursion(a, roots);
   b = Recursion(b, roots);
-  // The inverse transform is the transform with re and im trading places, twice; its 1/m is left
-  // out.
+  // The inverse transform is the transform with re and im swapped before and after.
   for (size_t k = 0; k < m; ++k) {
     const Complex<T> c = a[k] * b[k];
     a[k] = {c.im, c.re};
   }
   a = Recursion(a, roots);
   std::vector<Complex<T>> y;
-  for (size_t k = 0; k < n; ++k) y.push_back(Complex<T>{a[k].im, a[k].re} * chirp[k]);
+  for (size_t k = 0; k < n; ++k) {
+    y.push_back(Complex<T>{a[k].im * one_over_m, a[k].re * one_over_m} * chirp[k]);
+  }
   return y;
 }
 // [end chirp]
@@ -156,9 +157,9 @@ int64_t CountRecursion(int64_t n) {
 int64_t CountChirp(int64_t n) {
   int64_t tally = 0, m = 1;
   while (m < 2 * n - 1) m *= 2;
-  // Values do not change the count; any numbers do as the chirp.
+  // Values do not change the count; any numbers do.
   Chirp(CountedRoots(n, n, &tally), CountedRoots(n, n, &tally), CountedRoots(m, m, &tally),
-        {{0, &tally}, {0, &tally}});
+        {0, &tally}, {0, &tally});
   return tally;
 }
 
@@ -293,6 +294,25 @@ absl::Status Errors(Context& context, Report& report) {
                "Error of the definition at the longest length", "u");
   report.Exact("error_recurrence", by_recurrence.back(),
                "Error of the recursion with needles from a recurrence", "u");
+  // The chirp at a prime length, held to the same truth.
+  const int64_t prime = context.Integer("prime", 251, 2039, 2039);
+  int64_t m = 1;
+  while (m < 2 * prime - 1) m *= 2;
+  Random random(context.seed(), static_cast<uint64_t>(prime));
+  std::vector<std::complex<double>> x;
+  std::vector<Complex<double>> copy, chirp;
+  for (int64_t j = 0; j < prime; ++j) {
+    const double re = random.Uniform();
+    const double im = random.Uniform();
+    x.push_back({2 * re - 1, 2 * im - 1});
+    copy.push_back({2 * re - 1, 2 * im - 1});
+    const std::complex<double> c = fft::UnitRoot<double>(j * j % (2 * prime), 2 * prime);
+    chirp.push_back({c.real(), c.imag()});
+  }
+  const std::vector<Complex<double>> turned =
+      Chirp(copy, chirp, GoodRoots(m), 0.0, 1.0 / static_cast<double>(m));
+  report.Exact("prime_error", ErrorInU(turned, fft::DftOracle(x)),
+               "Error of the chirp at the prime length", "u");
   report.Exact("recursion_slope", Slope(lengths, by_recursion),
                "Exponent of the recursion's error as the length grows");
   report.Exact("definition_slope", Slope(lengths, by_definition),
