@@ -115,6 +115,27 @@ for (const one of sites) {
       await close();
     });
 
+    test(`${what}: charts can be read by pointer and by keyboard`, async () => {
+      const { page, close } = await open(browser, url());
+      for (const figure of await page.locator("figure.chart[data-read]").all()) {
+        const slider = figure.locator(".reading input");
+        await slider.focus();
+        const before = await slider.getAttribute("aria-valuetext");
+        await slider.press("ArrowRight");
+        const after = await slider.getAttribute("aria-valuetext");
+        assert.notEqual(after, before);
+        assert.equal(await figure.locator(".reading span").innerText(), after);
+        assert.equal(await figure.locator("svg.plot.w .cursor").count(), 1);
+        await slider.blur();
+        assert.equal(await figure.locator(".cursor").count(), 0);
+        const picture = figure.locator("svg.plot.w");
+        await picture.scrollIntoViewIfNeeded();
+        await picture.hover();
+        assert.match(await figure.locator(".reading span").innerText(), /\S: \S/);
+      }
+      await close();
+    });
+
     for (const width of [320, 390]) {
       test(`${what} scrolls in one direction only at ${width} px`, async () => {
         const { page, close } = await open(browser, url(), { viewport: { width, height: 640 } });

@@ -146,7 +146,35 @@ export function logTickText(value: number): string {
   return `${lead === 1 ? "" : `${lead}\u00d7`}10${raised}`;
 }
 
-function plot(chart: ChartSpec, table: Table, size: Size): string {
+/** A drawn chart, and for each place along x its coordinate. */
+interface Drawn {
+  readonly svg: string;
+  readonly at: readonly number[];
+}
+
+/** The values of x that have a point, in the order of the axis. */
+function placesOf(series: readonly Series[]): (number | string)[] {
+  const all = [...new Set(series.flatMap(({ points }) => points.map((p) => p.x)))];
+  return all.every((x) => typeof x === "number")
+    ? all.filter((x) => Number.isFinite(x)).sort((a, b) => a - b)
+    : all;
+}
+
+/** What the chart says at one place: "terms 1,024: largest first 3.26e-7, smallest first 1.1e-8". */
+function wordsAt(x: number | string, series: readonly Series[], xTitle: string): string {
+  const place = typeof x === "number" ? numberText(significant(String(x), 6)) : x;
+  const values = series.flatMap(({ name, points }) => {
+    const point = points.find((p) => p.x === x);
+    if (!point) return [];
+    const value = Number.isFinite(point.y)
+      ? numberText(significant(String(point.y), 4))
+      : "no number";
+    return [series.length > 1 ? `${name} ${value}` : value];
+  });
+  return `${xTitle} ${place}: ${values.join(", ")}`;
+}
+
+function plot(chart: ChartSpec, table: Table, size: Size): Drawn {
   const series = seriesOf(chart, table);
   const { document } = parseHTML("<!doctype html><html><body></body></html>");
   const bars = chart.mark === "bar";
@@ -324,7 +352,10 @@ function plot(chart: ChartSpec, table: Table, size: Size): string {
     });
     picture = Plot.plot({ ...options, marks: [...marks, ...labels] });
   }
-  return tidy(picture.outerHTML, chart, size);
+  const sx = picture.scale(bars && series.length > 1 ? "fx" : "x")!;
+  const half = (sx.bandwidth ?? 0) / 2;
+  const at = placesOf(series).map((x) => Math.round(((sx.apply(x) as number) + half) * 10) / 10);
+  return { svg: tidy(picture.outerHTML, chart, size), at };
 }
 
 /** Plot's SVG as a page wants it. */
@@ -380,7 +411,23 @@ export function swatch(i: number, mark: ChartSpec["mark"]): string {
 
 /** Both pictures of a chart: one for the column of a desktop, one for a phone. The page shows one of them. */
 export function chartSvg(chart: ChartSpec, table: Table): string {
-  return plot(chart, table, wide) + plot(chart, table, slim);
+  return plot(chart, table, wide).svg + plot(chart, table, slim).svg;
+}
+
+/**
+ * What a reader's cursor finds along x: for each place its coordinate in both pictures and its values in words. JSON
+ * for the figure's data-read; undefined where a log axis leaves places out or there is nothing to walk along.
+ */
+export function chartReading(chart: ChartSpec, table: Table): string | undefined {
+  const series = seriesOf(chart, table);
+  const column = table.columns.find(({ name }) => name === chart.x);
+  const xTitle = chart.x_label ?? columnTitle(column);
+  const [w, n] = [plot(chart, table, wide).at, plot(chart, table, slim).at];
+  const places = placesOf(series).map(
+    (x, i) => [w[i]!, n[i]!, wordsAt(x, series, xTitle)] as const,
+  );
+  const good = places.filter(([a, b]) => Number.isFinite(a) && Number.isFinite(b));
+  return good.length > 1 ? JSON.stringify(good) : undefined;
 }
 
 /** A chart in small, without words, for the home page; decorative, the text beside it says it. */
@@ -398,7 +445,7 @@ export function thumbnail(chart: ChartSpec, table: Table): string {
   if (all.length === 0) return "";
   const xs = all.map((p) => p.x);
   const ys = all.map((p) => p.y);
-  if (!log.y) ys.push(0);
+  if (chart.mark === "bar" && !log.y) ys.push(0);
   const [x0, x1, y0, y1] = [Math.min(...xs), Math.max(...xs), Math.min(...ys), Math.max(...ys)];
   const sx = (v: number): number => 4 + ((v - x0) / (x1 - x0 || 1)) * (width - 8);
   const sy = (v: number): number => height - 4 - ((v - y0) / (y1 - y0 || 1)) * (height - 12);
@@ -411,8 +458,8 @@ export function thumbnail(chart: ChartSpec, table: Table): string {
         .filter((p) => Number.isFinite(p.y))
         .map((p, k) => {
           const top = Math.min(base, sy(p.y));
-          const share = step / series.length;
-          return `<rect class="s${i + 1}" x="${r(4 + k * step + i * share + 1)}" y="${r(top)}" width="${r(share - 2)}" height="${r(Math.abs(base - sy(p.y)))}"></rect>`;
+          const share = (0.7 * step) / series.length;
+          return `<rect class="s${i + 1}" x="${r(4 + (k + 0.15) * step + i * share)}" y="${r(top)}" width="${r(share)}" height="${r(Math.abs(base - sy(p.y)))}"></rect>`;
         })
         .join("");
     }
@@ -437,5 +484,11 @@ export function thumbnail(chart: ChartSpec, table: Table): string {
     }
     return `<path class="s${i + 1}" d="${d}"${attributes({ "stroke-dasharray": dashes[i % dashes.length] || undefined })}></path>`;
   });
-  return `<svg class="thumb" viewBox="0 0 ${width} ${height}" width="${width}" height="${height}" aria-hidden="true"><line class="base" x1="0" x2="${width}" y1="${height - 3.5}" y2="${height - 3.5}"></line>${shapes.join("")}</svg>`;
+  // A line where zero is, if it is in sight.
+  const zero = !log.y && y0 <= 0 && y1 >= 0 ? Math.round(sy(0)) + 0.5 : undefined;
+  const base =
+    zero === undefined
+      ? ""
+      : `<line class="base" x1="0" x2="${width}" y1="${zero}" y2="${zero}"></line>`;
+  return `<svg class="thumb" viewBox="0 0 ${width} ${height}" width="${width}" height="${height}" aria-hidden="true">${base}${shapes.join("")}</svg>`;
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Figures in the text, their evidence, claims, tables: HTML from records.
 
-import { chartSvg, columnTitle, maxSeries, seriesOf, swatch } from "./charts.ts";
+import { chartReading, chartSvg, columnTitle, maxSeries, seriesOf, swatch } from "./charts.ts";
 import type { Article, ChartSpec, Claim, Figure, Kind, MeasuredGroup, Table } from "./records.ts";
 import {
   attributes,
@@ -299,7 +299,7 @@ export function chartFigure(chart: ChartSpec, table: Table, article: Article): s
       : "";
   const subtitle = chart.subtitle ? `<p class="fig-sub">${proseHtml(chart.subtitle)}</p>` : "";
   return (
-    `<figure class="chart" id="${id}" aria-labelledby="${id}-h">` +
+    `<figure class="chart" id="${id}" aria-labelledby="${id}-h"${attributes({ "data-read": chartReading(chart, table) })}>` +
     `<p class="fig-title" id="${id}-h">${proseHtml(chart.title)}</p>${subtitle}${legend}${chartSvg(chart, table)}` +
     `<figcaption>${tableBadge(table)} <span class="links">${recordLinks(table, article)}</span></figcaption>` +
     `<details class="data"><summary>The numbers</summary><div class="scroll" tabindex="0" role="group" aria-labelledby="${id}-tc">` +

@@ -78,9 +78,12 @@ async function highlight(text: string, language: string): Promise<string> {
   const wanted = known[language] ?? language;
   const shiki = await highlighter;
   const lang = shiki.getLoadedLanguages().includes(wanted) ? wanted : "text";
-  return shiki
-    .codeToHtml(text.replace(/\n$/, ""), { lang, theme: "paper" })
-    .replace(/^<pre [^>]*>/, '<pre tabindex="0" class="code">');
+  return (
+    shiki
+      // By default a line gets half a second, and on a busy machine loses its colours.
+      .codeToHtml(text.replace(/\n$/, ""), { lang, theme: "paper", tokenizeTimeLimit: 0 })
+      .replace(/^<pre [^>]*>/, '<pre tabindex="0" class="code">')
+  );
 }
 
 /** The lines between `// [region name]` and `// [end name]`, with their common indent removed. */

@@ -4,7 +4,15 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
-import { chartSvg, logTicks, logTickText, seriesOf, spread, thumbnail } from "./charts.ts";
+import {
+  chartReading,
+  chartSvg,
+  logTicks,
+  logTickText,
+  seriesOf,
+  spread,
+  thumbnail,
+} from "./charts.ts";
 import { hoistedCss, hoistStyles } from "./hoist.ts";
 import { type ChartSpec, readCsv, type Table } from "./records.ts";
 import {
@@ -24,7 +32,7 @@ test("numbers keep their digits and gain a reader's form", () => {
   assert.equal(numberHtml("60000"), "60,000");
   assert.equal(numberHtml("16777216"), "16,777,216");
   assert.equal(numberHtml("1.5e-08"), '<span class="nb">1.5 \u00d7 10<sup>\u22128</sup></span>');
-  assert.equal(numberText("1.5e-08"), "1.5 \u00d7 10^\u22128");
+  assert.equal(numberText("1.5e-08"), "1.5 \u00d7 10\u207b\u2078");
   assert.equal(numberHtml("nan"), "NaN");
   assert.equal(numberHtml("<b>"), "&lt;b&gt;");
 });
@@ -112,6 +120,13 @@ test("a chart that does not fit its table says why", () => {
     () => seriesOf({ ...chart, y: "c" }, table),
     /table t has no column c \(it has n, a, b\)/,
   );
+});
+
+test("what a cursor reads off a chart: places and words", () => {
+  const places = JSON.parse(chartReading(chart, table)!) as [number, number, string][];
+  assert.equal(places.length, 3);
+  assert.equal(places[0]![2], "n 10: a 1 \u00d7 10\u207b\u2078, b no number");
+  assert.ok(places[0]![0] < places[1]![0] && places[1]![0] < places[2]![0]);
 });
 
 test("a small chart holds no words", () => {

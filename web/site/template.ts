@@ -17,6 +17,19 @@ export interface Links {
   readonly icon: string;
   readonly scripts: readonly string[];
   readonly home: string;
+  /** Sections of the home page that have a page in them. */
+  readonly sections: readonly { id: string; title: string }[];
+}
+
+/** The home page's sections, those without a page left out. */
+export function sectionsOf(
+  pages: readonly Page[],
+): { kind: Page["kind"]; id: string; title: string }[] {
+  const all = [
+    { kind: "long-read", id: "long-reads", title: "Long reads" },
+    { kind: "lab", id: "labs", title: "Labs" },
+  ] as const;
+  return all.filter(({ kind }) => pages.some((page) => page.kind === kind));
 }
 
 const months = [
@@ -71,7 +84,7 @@ ${scripts}
 ${glyphSprite}
 <header class="top">
 ${bodyClass === "home" ? "" : `<a class="name" href="${links.home}">Assay</a>`}
-<nav aria-label="Site"><a href="${links.home}#long-reads">Long reads</a><a href="${links.home}#labs">Labs</a></nav>
+<nav aria-label="Site">${links.sections.map(({ id, title }) => `<a href="${links.home}#${id}">${title}</a>`).join("")}</nav>
 </header>
 ${body}
 </body>
@@ -225,22 +238,19 @@ function stateLine(page: Page): string {
 
 /** The home page: a table of contents that one wants to read. */
 export function homePage(pages: readonly Page[], links: Links): string {
-  const section = (kind: Page["kind"], id: string, title: string): string => {
-    const own = pages.filter((page) => page.kind === kind);
-    if (own.length === 0) return "";
-    const entries = own
-      .map(
-        (page) =>
-          `<li class="entry"><div><h3><a href="${page.slug}/index.html">${proseHtml(page.title)}</a></h3>` +
-          `<p>${proseHtml(page.summary)}</p><p class="state">${stateLine(page)}</p></div>${page.thumbnail}</li>`,
-      )
-      .join("");
-    return `<section aria-labelledby="${id}"><h2 id="${id}">${title}</h2><ol class="entries">${entries}</ol></section>`;
-  };
-  const sections = [
-    section("long-read", "long-reads", "Long reads"),
-    section("lab", "labs", "Labs"),
-  ].join("\n");
+  const sections = sectionsOf(pages)
+    .map(({ kind, id, title }) => {
+      const entries = pages
+        .filter((page) => page.kind === kind)
+        .map(
+          (page) =>
+            `<li class="entry"><div><h3><a href="${page.slug}/index.html">${proseHtml(page.title)}</a></h3>` +
+            `<p>${proseHtml(page.summary)}</p><p class="state">${stateLine(page)}</p></div>${page.thumbnail}</li>`,
+        )
+        .join("");
+      return `<section aria-labelledby="${id}"><h2 id="${id}">${title}</h2><ol class="entries">${entries}</ol></section>`;
+    })
+    .join("\n");
   const body = `<main id="main">
 <header class="head">
 <h1>Assay</h1>

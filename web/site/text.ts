@@ -79,10 +79,14 @@ export function numberHtml(text: string): string {
   return `<span class="nb">${mantissa} \u00d7 ${power}</span>`;
 }
 
+const raised = "\u2070\u00b9\u00b2\u00b3\u2074\u2075\u2076\u2077\u2078\u2079";
+
 /** The same in plain text, for labels that cannot hold HTML. */
 export function numberText(text: string): string {
   return numberHtml(text)
-    .replace(/<sup>/g, "^")
+    .replace(/<sup>(.*?)<\/sup>/g, (_, digits: string) =>
+      digits.replace(/./g, (c) => (c === "\u2212" ? "\u207b" : raised[Number(c)]!)),
+    )
     .replace(/<[^>]+>/g, "")
     .replace(/&lt;/g, "<")
     .replace(/&gt;/g, ">")
