@@ -588,13 +588,14 @@ class RenderTest(LabTest):
     """With a bazel of our own, which builds what the test puts there."""
 
     def bazel(self, script):
-        self.write("bin/bazel", "#!/bin/bash\n" + script)
+        info = f'if [ "$1" = info ]; then echo "{self.path("out")}"; exit; fi\n'
+        self.write("bin/bazel", "#!/bin/bash\n" + info + script)
         os.chmod(self.path("bin/bazel"), 0o755)
         return {"PATH": self.path("bin") + ":/usr/bin:/bin"}
 
     def test_dist_is_replaced_as_one(self):
         self.write("dist/old.html", "old")
-        environment = self.bazel('echo "$@"; mkdir -p bazel-bin/web/site/site/fft; echo new >bazel-bin/web/site/site/fft/index.html\n')
+        environment = self.bazel('echo "$@"; mkdir -p out/web/site/dist/fft; echo new >out/web/site/dist/fft/index.html\n')
         result = self.lab("render", code=0, **environment)
         self.assert_says(result.out, "rendered dist")
         self.assert_says(result.err, "build --noshow_progress //web/site")

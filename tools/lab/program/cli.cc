@@ -54,9 +54,12 @@ int RenderVerb(const Session& session) {
                                 "); the lines above say why"));
     return kNo;
   }
-  const std::string built = absl::StrCat(root, "/bazel-bin/web/site/site");
-  if (!FileExists(built)) {
-    Session::Error("bazel-bin/web/site/site: the built site is not there");
+  // The link bazel-bin may be of another output base, or missing.
+  absl::StatusOr<std::string> bin = Capture({"bazel", "info", "bazel-bin"}, root);
+  const std::string built =
+      absl::StrCat(bin.ok() ? bin->substr(0, bin->find('\n')) : "bazel-bin", "/web/site/dist");
+  if (!bin.ok() || !FileExists(built)) {
+    Session::Error(absl::StrCat(built, ": the built site is not there"));
     return kInternal;
   }
   const std::string out = session.line().Get("out", absl::StrCat(root, "/dist"));
