@@ -81,17 +81,31 @@ BigInteger operator+(const BigInteger& a, const BigInteger& b) {
   return result;
 }
 
+void BigInteger::Subtract(const BigInteger& b) {
+  int64_t borrow = 0;
+  for (size_t i = 0; i < limbs_.size(); ++i) {
+    int64_t value = static_cast<int64_t>(limbs_[i]) - borrow;
+    if (i < b.limbs_.size()) value -= static_cast<int64_t>(b.limbs_[i]);
+    borrow = value < 0 ? 1 : 0;
+    limbs_[i] = static_cast<uint32_t>(value);
+  }
+  Trim();
+}
+
+void BigInteger::Halve() {
+  uint32_t carry = 0;
+  for (size_t i = limbs_.size(); i-- > 0;) {
+    const uint32_t limb = limbs_[i];
+    limbs_[i] = (limb >> 1) | carry;
+    carry = limb << 31;
+  }
+  Trim();
+}
+
 BigInteger operator-(const BigInteger& a, const BigInteger& b) {
   ASSAY_CHECK(a >= b);
   BigInteger result = a;
-  int64_t borrow = 0;
-  for (size_t i = 0; i < result.limbs_.size(); ++i) {
-    int64_t value = static_cast<int64_t>(result.limbs_[i]) - borrow;
-    if (i < b.limbs_.size()) value -= static_cast<int64_t>(b.limbs_[i]);
-    borrow = value < 0 ? 1 : 0;
-    result.limbs_[i] = static_cast<uint32_t>(value);
-  }
-  result.Trim();
+  result.Subtract(b);
   return result;
 }
 
@@ -153,13 +167,18 @@ BigInteger Divide(const BigInteger& a, const BigInteger& b, BigInteger* remainde
   ASSAY_CHECK(!b.IsZero());
   BigInteger quotient;
   BigInteger rest = a;
-  for (int i = std::max(0, a.BitWidth() - b.BitWidth()); i >= 0; --i) {
-    const BigInteger part = b << i;
-    quotient = quotient << 1;
-    if (rest >= part) {
-      rest = rest - part;
-      quotient = quotient + BigInteger(1);
+  const int shift = a.BitWidth() - b.BitWidth();
+  if (shift >= 0) {
+    BigInteger part = b << shift;
+    quotient.limbs_.assign(static_cast<size_t>(shift / 32) + 1, 0);
+    for (int i = shift; i >= 0; --i) {
+      if (rest >= part) {
+        rest.Subtract(part);
+        quotient.limbs_[static_cast<size_t>(i / 32)] |= uint32_t{1} << (i % 32);
+      }
+      part.Halve();
     }
+    quotient.Trim();
   }
   *remainder = std::move(rest);
   return quotient;
@@ -267,10 +286,10 @@ Rational::Leading Rational::LeadingBits() const {
   for (int i = 0; i < 64; ++i) {
     significand <<= 1;
     if (rest >= unit) {
-      rest = rest - unit;
+      rest.Subtract(unit);
       significand |= 1;
     }
-    rest = rest << 1;
+    rest.MultiplyAdd(2, 0);
   }
   return {significand, exponent - 63, !rest.IsZero()};
 }

@@ -52,7 +52,11 @@ class BigInteger {
   std::string ToDecimal() const;
 
  private:
+  friend class Rational;
+
   void Trim();
+  void Subtract(const BigInteger& b);  // *this -= b, for *this >= b
+  void Halve();                        // *this /= 2
 
   std::vector<uint32_t> limbs_;  // little-endian, no leading zero limb
 };
