@@ -50,11 +50,13 @@ for (const one of sites) {
             return PNG.sync.read(bytes);
           };
           const first = await shot("en-GB", "UTC");
-          const second = await shot("tr-TR", "Asia/Kathmandu");
           if (out) {
             mkdirSync(out, { recursive: true });
             writeFileSync(join(out, name), PNG.sync.write(first));
           }
+          // Once a page is enough: what a locale changes, it changes at every size.
+          if (width !== 390 || colorScheme !== "light") return;
+          const second = await shot("tr-TR", "Asia/Kathmandu");
           assert.deepEqual([second.width, second.height], [first.width, first.height]);
           const different = pixelmatch(
             first.data,
