@@ -123,6 +123,21 @@ void RemoveLeftOvers(const std::string& path) {
   }
 }
 
+// Adds to the list the contents of `source`, as they would lie below `at`, and `at` itself.
+void AddTree(const std::string& source, const std::string& at, Cleanup& cleanup) {
+  std::vector<std::string> folders = {at};
+  std::error_code error;
+  for (fs::recursive_directory_iterator entry(source, error), end; !error && entry != end;
+       entry.increment(error)) {
+    std::error_code ignored;
+    const std::string copy =
+        absl::StrCat(at, "/", entry->path().lexically_relative(source).string());
+    (entry->is_directory(ignored) ? folders : cleanup.files).push_back(copy);
+  }
+  // A folder is listed before what is in it, and removed after.
+  cleanup.folders.insert(cleanup.folders.end(), folders.rbegin(), folders.rend());
+}
+
 // Puts the folder `fresh` where `path` is and leaves the old one, if any, at `fresh`.
 absl::Status Exchange(const std::string& fresh, const std::string& path) {
   if (rename(fresh.c_str(), path.c_str()) == 0) return absl::OkStatus();
@@ -225,57 +240,46 @@ absl::Status ReplaceFolder(const std::string& path,
   RemoveLeftOvers(path);
   const std::string temporary = absl::StrCat(TemporaryPrefix(path), getpid());
   Cleanup cleanup;
-  cleanup.folders = {temporary};
   for (const auto& [name, bytes] : files)
     cleanup.files.push_back(absl::StrCat(temporary, "/", name));
-  std::error_code ignored;
+  // After the exchange the old folder lies there.
+  AddTree(path, temporary, cleanup);
+  CleanupScope scope(std::move(cleanup));
+  if (mkdir(temporary.c_str(), 0777) != 0) return SystemError(temporary, "cannot be made", errno);
   absl::Status status;
-  {
-    CleanupScope scope(std::move(cleanup));
-    if (mkdir(temporary.c_str(), 0777) != 0) return SystemError(temporary, "cannot be made", errno);
-    for (const auto& [name, bytes] : files) {
-      status = WriteBytes(absl::StrCat(temporary, "/", name), bytes, false);
-      if (!status.ok()) break;
-    }
-    if (status.ok()) status = Exchange(temporary, path);
+  for (const auto& [name, bytes] : files) {
+    status = WriteBytes(absl::StrCat(temporary, "/", name), bytes, false);
+    if (!status.ok()) break;
   }
-  // Here it is the old folder, or a new one that failed.
+  if (status.ok()) status = Exchange(temporary, path);
+  std::error_code ignored;
   fs::remove_all(temporary, ignored);
   return status;
 }
 
 absl::Status ReplaceTree(const std::string& path, const std::string& source) {
   if (absl::Status status = MakeParent(path); !status.ok()) return status;
+  if (!FileExists(source)) return SystemError(source, "cannot be read", ENOENT);
   RemoveLeftOvers(path);
   const std::string temporary = absl::StrCat(TemporaryPrefix(path), getpid());
-  std::error_code error;
   Cleanup cleanup;
-  cleanup.folders.push_back(temporary);
-  for (fs::recursive_directory_iterator entry(source, error), end; !error && entry != end;
+  AddTree(source, temporary, cleanup);
+  AddTree(path, temporary, cleanup);
+  CleanupScope scope(std::move(cleanup));
+  absl::Status status;
+  std::error_code error;
+  fs::copy(source, temporary, fs::copy_options::recursive, error);
+  if (error) status = SystemError(source, "cannot be copied", error.value());
+  // Bazel's outputs are read-only; a built site is for its owner to move and delete.
+  fs::permissions(temporary, fs::perms::owner_all, fs::perm_options::add, error);
+  for (fs::recursive_directory_iterator entry(temporary, error), end; !error && entry != end;
        entry.increment(error)) {
     std::error_code ignored;
-    const std::string copy =
-        absl::StrCat(temporary, "/", entry->path().lexically_relative(source).string());
-    (entry->is_directory(ignored) ? cleanup.folders : cleanup.files).push_back(copy);
+    const fs::perms mine =
+        entry->is_directory(ignored) ? fs::perms::owner_all : fs::perms::owner_write;
+    fs::permissions(entry->path(), mine, fs::perm_options::add, ignored);
   }
-  if (error) return SystemError(source, "cannot be read", error.value());
-  std::reverse(cleanup.folders.begin(), cleanup.folders.end());
-  absl::Status status;
-  {
-    CleanupScope scope(std::move(cleanup));
-    fs::copy(source, temporary, fs::copy_options::recursive, error);
-    if (error) status = SystemError(source, "cannot be copied", error.value());
-    // Bazel's outputs are read-only; a built site is for its owner to move and delete.
-    fs::permissions(temporary, fs::perms::owner_all, fs::perm_options::add, error);
-    for (fs::recursive_directory_iterator entry(temporary, error), end; entry != end;
-         entry.increment(error)) {
-      std::error_code ignored;
-      const fs::perms mine =
-          entry->is_directory(ignored) ? fs::perms::owner_all : fs::perms::owner_write;
-      fs::permissions(entry->path(), mine, fs::perm_options::add, ignored);
-    }
-    if (status.ok()) status = Exchange(temporary, path);
-  }
+  if (status.ok()) status = Exchange(temporary, path);
   fs::remove_all(temporary, error);
   return status;
 }
