@@ -115,13 +115,13 @@ TEST(FormatFloatTest, IsShortestForItsOwnType) {
 }
 
 TEST(FormatDoubleTest, ReadsBackAsTheSameBits) {
-  for (double value : SampleDoubles(20000)) {
+  for (double value : SampleDoubles(10000)) {
     const std::string text = FormatDouble(value);
     const auto read = ParseDouble(text);
     ASSERT_TRUE(read.has_value()) << text;
     ASSERT_EQ(FloatBits(*read), FloatBits(value)) << text;
   }
-  for (float value : SampleFloats(20000)) {
+  for (float value : SampleFloats(10000)) {
     const std::string text = FormatFloat(value);
     const auto read = ParseFloat(text);
     ASSERT_TRUE(read.has_value()) << text;
@@ -158,7 +158,7 @@ std::pair<std::string, int> Digits(std::string text) {
 }
 
 TEST(FormatDoubleTest, HasTheDigitsOfToChars) {
-  for (double value : SampleDoubles(60000)) {
+  for (double value : SampleDoubles(15000)) {
     if (value == 0) continue;
     char buffer[64];
     const auto end =
@@ -166,7 +166,7 @@ TEST(FormatDoubleTest, HasTheDigitsOfToChars) {
     const std::string expected(buffer, end.ptr);
     ASSERT_EQ(Digits(FormatDouble(value)), Digits(expected)) << expected;
   }
-  for (float value : SampleFloats(60000)) {
+  for (float value : SampleFloats(15000)) {
     if (value == 0) continue;
     char buffer[64];
     const auto end =
@@ -178,7 +178,7 @@ TEST(FormatDoubleTest, HasTheDigitsOfToChars) {
 
 TEST(FormatSignificantTest, RoundsAsToCharsWithPrecision) {
   Bits bits(3);
-  for (double value : SampleDoubles(30000)) {
+  for (double value : SampleDoubles(8000)) {
     if (value == 0) continue;
     const int digits = 1 + static_cast<int>(bits.Next() % 20);
     char buffer[512];
@@ -191,7 +191,7 @@ TEST(FormatSignificantTest, RoundsAsToCharsWithPrecision) {
 
 TEST(ParseDoubleTest, RoundsAsFromCharsDoes) {
   Bits bits(4);
-  for (int i = 0; i < 40000; ++i) {
+  for (int i = 0; i < 10000; ++i) {
     std::string text;
     const int before = static_cast<int>(bits.Next() % 25),
               after = static_cast<int>(bits.Next() % 25);
