@@ -419,10 +419,28 @@ class InterruptTest(LabTest):
 
 
 class TalkTest(LabTest):
-    SPIN = "--set=spin=3000000"
+    # Far longer than any test waits: what is to be seen is seen, and the run interrupted.
+    FOREVER = "--set=spin=1000000000"
 
-    def on_terminal(self, *arguments, **changes):
-        """Runs with stdout and stderr on a terminal; gives code and what it showed."""
+    def until(self, found, *arguments, patience=60, **changes):
+        """Runs until `found` is true of stderr, interrupts, and gives all of stderr."""
+        command = [PROGRAM, *arguments, f"--root={self.root}"]
+        process = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, env=self.environment(**changes))
+        shown = b""
+        os.set_blocking(process.stderr.fileno(), False)
+        end = time.monotonic() + patience
+        while time.monotonic() < end and not found(shown.decode()):
+            time.sleep(0.02)
+            shown += process.stderr.read() or b""
+        process.send_signal(signal.SIGINT)
+        process.wait(timeout=60)
+        os.set_blocking(process.stderr.fileno(), True)
+        shown += process.stderr.read()
+        process.stderr.close()
+        return shown.decode()
+
+    def on_terminal(self, *arguments, found=None, **changes):
+        """Runs with stdout and stderr on a terminal, to the end or until `found`; gives what it showed."""
         pid, terminal = pty.fork()
         if pid == 0:
             os.chdir(self.root)
@@ -436,36 +454,41 @@ class TalkTest(LabTest):
             if not piece:
                 break
             shown += piece
-        _, state = os.waitpid(pid, 0)
+            if found is not None and re.search(found, shown.decode()):
+                os.kill(pid, signal.SIGINT)
+                found = None
+        os.waitpid(pid, 0)
         os.close(terminal)
-        return os.WEXITSTATUS(state), shown.decode()
+        return shown.decode()
+
+    BAR = r"\r\x1b\[Ktiny browser \[#*\.*\] +\d+ %  spinning"
 
     def test_plain_lines_in_a_pipe(self):
-        result = self.lab("run", "tiny", self.SPIN, code=0)
-        self.assertRegex(result.err, r"tiny browser: +\d+ %  spinning  \d+/3000000 ")
-        self.assertNotIn("\r", result.err)
-        self.assertNotIn("\x1b", result.err + result.out)
+        line = r"tiny browser: +\d+ %  spinning  \d+/6000000 .*\n"
+        shown = self.until(lambda text: re.search(line, text), "run", "tiny", "--set=spin=6000000")
+        self.assertRegex(shown, line)
+        self.assertNotIn("\r", shown)
+        self.assertNotIn("\x1b", shown)
 
     def test_a_bar_on_a_terminal(self):
-        code, shown = self.on_terminal("run", "tiny", self.SPIN)
-        self.assertEqual(code, 0)
-        self.assertRegex(shown, r"\r\x1b\[Ktiny browser \[#*\.*\] +\d+ %  spinning")
-        # The bar is cleared at the end.
-        self.assertRegex(shown, r"\r\x1b\[K(?!tiny browser \[)")
-        self.assertIn("\x1b[3", shown)
+        self.assertRegex(self.on_terminal("run", "tiny", self.FOREVER, found=self.BAR), self.BAR)
+        whole = self.on_terminal("run", "tiny", "--set=spin=1000")
+        self.assertRegex(whole, self.BAR)
+        # The bar is cleared at the end, and the outcome is in colour.
+        self.assertRegex(whole, r"\r\x1b\[K(?!tiny browser \[)")
+        self.assertIn("\x1b[3", whole)
 
     def test_no_bar_where_it_would_be_rubbish(self):
-        for changes in ({"TERM": "dumb"}, {"CI": "true"}):
-            _, shown = self.on_terminal("run", "tiny", self.SPIN, **changes)
-            self.assertNotIn("\x1b[K", shown)
-            self.assertRegex(shown, r"tiny browser: +\d+ %")
-        _, shown = self.on_terminal("run", "tiny", "--set=spin=1", NO_COLOR="1")
-        self.assertNotIn("\x1b[3", shown)
+        for changes in ({"TERM": "dumb"}, {"CI": "true"}, {"TERM": None}):
+            self.assertNotIn("\x1b[K", self.on_terminal("run", "tiny", "--set=spin=1000", **changes))
+        self.assertNotIn("\x1b[3", self.on_terminal("run", "tiny", "--set=spin=1000", NO_COLOR="1"))
 
     def test_progress_can_be_chosen(self):
-        self.assertEqual(self.lab("run", "tiny", self.SPIN, "--progress=none", code=0).err.count("%"), 0)
-        self.assertIn("\x1b[K", self.lab("run", "tiny", self.SPIN, "--progress=bar", code=0).err)
-        self.assertEqual(self.lab("run", "tiny", self.SPIN, "--quiet", code=0).err, "")
+        self.assertIn("\x1b[K", self.lab("run", "tiny", "--set=spin=1000", "--progress=bar", code=0).err)
+        for flag in ("--progress=none", "--quiet"):
+            shown = self.until(lambda text: False, "run", "tiny", self.FOREVER, flag, patience=2.5)
+            self.assertEqual(shown, "\nlab: interrupted; what was half written is removed\n")
+        self.assertEqual(self.lab("run", "tiny", "--set=spin=1000", "--quiet", code=0).err, "")
 
     def test_json_is_alone_on_stdout(self):
         for arguments in (("run", "tiny", "--json"), ("verify", "tiny", "--json"), ("diff", "tiny", "--json"), ("list", "--json")):
