@@ -236,7 +236,7 @@ function plot(chart: ChartSpec, table: Table, size: Size): Drawn {
   const logAxis = (values: number[], most: number): Plot.ScaleOptions => {
     const domain = [Math.min(...values), Math.max(...values)];
     const ticks = logTicks(domain[0]!, domain[1]!, most);
-    return { type: "log", ticks: ticks, tickFormat: logTickText };
+    return { type: "log", ticks };
   };
   const categories = bars
     ? [...new Set(series.flatMap(({ points }) => points.map((p) => p.x)))]
@@ -329,6 +329,16 @@ function plot(chart: ChartSpec, table: Table, size: Size): Drawn {
     },
     marks,
   };
+  // Explicit, since the implicit axis of a log scale leaves out labels as it sees fit.
+  const [xScale, yScale] = [options.x as Plot.ScaleOptions, options.y as Plot.ScaleOptions];
+  if (log.x && !bars) {
+    const { ticks, label } = xScale;
+    marks.push(Plot.axisX(ticks as number[], { text: logTickText, label: label ?? null }));
+  }
+  if (log.y) {
+    const { ticks, label } = yScale;
+    marks.push(Plot.axisY(ticks as number[], { text: logTickText, label: label ?? null }));
+  }
   let picture = Plot.plot(options);
   if (direct) {
     const sy = picture.scale("y")!;

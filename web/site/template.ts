@@ -215,7 +215,7 @@ function stateLine(page: Page): string {
       ({ as }) => as !== "native-only",
     ).length;
     parts.push(
-      `<span class="exact">${glyph("exact")}${plural(exact, "exact figure")}</span>, ${here === exact ? "all" : here} verified in your browser on a click`,
+      `<span class="exact nb">${glyph("exact")}${plural(exact, "exact figure")}</span>, ${here === exact ? "all" : here} verified in your browser on a click`,
     );
   }
   const decided = page.claims.filter(({ verdict }) => verdict === "holds" || verdict === "fails");
@@ -229,7 +229,7 @@ function stateLine(page: Page): string {
   }
   if (page.devices.length > 0) {
     parts.push(
-      `<span class="measured">${glyph("measured")}measured on ${page.devices.map(escapeHtml).join(", ")}</span>`,
+      `<span class="measured nb">${glyph("measured")}measured</span> on ${page.devices.map(escapeHtml).join(", ")}`,
     );
   }
   parts.push(`${page.minutes} min`);
