@@ -269,11 +269,21 @@ class RecordTest(LabTest):
         self.lab("run", "tiny", f"--out={self.path('other')}", code=0)
         self.lab("diff", "tiny", f"--against={self.path('other')}", code=0)
         self.assert_says(self.lab("diff", "tiny", f"--against={self.path('none')}", code=3).out, "cannot be read")
-        # Another step by one ulp, recorded in a workspace of its own.
-        lab_json = self.read("web/articles/tiny/lab.json")
-        self.assertIn("letters", lab_json)
-        experiment = self.lab("run", "tiny", "--set=step=0.10000000000000002", "--report", code=0)
-        self.assertIn('"value":"0.10000000000000002"', experiment.out.replace('"step":"0.10000000000000002"', '"value":"0.10000000000000002"'))
+        # The next larger sum, as another machine might have found it, under a right hash and seal.
+        name = "other/tiny/browser/exact.json"
+        document = json.loads(self.read(name))
+        figure = document["figures"][0]
+        old = float(figure["value"]["round_trip"])
+        word = struct.unpack("<Q", struct.pack("<d", old))[0] + 1
+        new = struct.unpack("<d", struct.pack("<Q", word))[0]
+        figure["value"].update(round_trip=repr(new), bits=f"0x{word:016x}")
+        figure["hash"]["hex"] = hashlib.sha256(struct.pack("<d", new)).hexdigest()
+        document.pop("seal")
+        text = json.dumps(document, indent=2, sort_keys=True, ensure_ascii=False) + "\n"
+        document["seal"] = hashlib.sha256(text.encode()).hexdigest()
+        self.write(name, json.dumps(document, indent=2, sort_keys=True, ensure_ascii=False) + "\n")
+        result = self.lab("diff", "tiny", f"--against={self.path('other')}", code=1)
+        self.assert_says(result.out, "sum  value", f"recorded  {old!r}  0x{word - 1:016x}", f"now       {new!r}  0x{word:016x}  (1 ulp apart)")
 
     def test_paths_are_meant_where_the_caller_stands(self):
         os.makedirs(self.path("caller"))
