@@ -523,15 +523,11 @@ class PitfallsDemo extends Demo<typeof params> {
   }
 
   private softmax(answer: SoftmaxAnswer): TemplateResult {
-    const row = (name: string, method: string, shares: Shares): TemplateResult =>
-      html`<tr>
-        <th scope="row">${name}</th>
-        <td>${method}</td>
-        ${[...shares.shares, shares.loss].map((text) => {
-          const bad = text === "nan" || text === "inf";
-          return html`<td class="mono n ${bad ? "bad" : ""}">${numberText(text)}</td>`;
-        })}
-      </tr>`;
+    const cells = (shares: Shares): TemplateResult =>
+      html`${[...shares.shares, shares.loss].map((text) => {
+        const bad = text === "nan" || text === "inf";
+        return html`<td class="mono n ${bad ? "bad" : ""}">${numberText(text)}</td>`;
+      })}`;
     return html`
       <p class="exactly">Shares of each logit, and the loss if the first is the right class.</p>
       <div class="scroll" tabindex="0" role="group" aria-label="Softmax in four formats">
@@ -548,11 +544,21 @@ class PitfallsDemo extends Demo<typeof params> {
             </tr>
           </thead>
           <tbody>
-            ${row("exactly", "", answer.exact)}
+            <tr>
+              <th scope="row" colspan="2">exactly</th>
+              ${cells(answer.exact)}
+            </tr>
             ${answer.formats.map(
-              ({ name, naive, stable }) => html`
-                ${row(name, "naive", naive)} ${row("", "logsumexp", stable)}
-              `,
+              ({ name, naive, stable }) =>
+                html`<tr>
+                    <th scope="rowgroup" rowspan="2">${name}</th>
+                    <td>naive</td>
+                    ${cells(naive)}
+                  </tr>
+                  <tr>
+                    <td>logsumexp</td>
+                    ${cells(stable)}
+                  </tr>`,
             )}
           </tbody>
         </table>
