@@ -1,12 +1,15 @@
 # SPDX-License-Identifier: Apache-2.0
 """The rule that packs garments for the page."""
 
+_FILES = ["base_images", "base_labels", "query_images", "query_labels"]
+
 def _garment_pack_impl(ctx):
-    args = [file.path for file in ctx.files.srcs] + [ctx.outputs.out.path]
+    # One attribute a file: in a list, buildifier would sort base and queries into another order.
+    files = [getattr(ctx.file, name) for name in _FILES]
     ctx.actions.run(
         executable = ctx.executable.tool,
-        arguments = args,
-        inputs = ctx.files.srcs,
+        arguments = [file.path for file in files] + [ctx.outputs.out.path],
+        inputs = files,
         outputs = [ctx.outputs.out],
         mnemonic = "PackGarments",
         progress_message = "Packing garments for the page",
@@ -16,12 +19,9 @@ def _garment_pack_impl(ctx):
 # it, once more for the machine that builds.
 garment_pack = rule(
     implementation = _garment_pack_impl,
-    attrs = {
-        "out": attr.output(mandatory = True),
-        "srcs": attr.label_list(
-            allow_files = True,
-            doc = "images and labels of the base, images and labels of the queries",
-        ),
-        "tool": attr.label(cfg = "target", executable = True),
-    },
+    attrs = dict(
+        {name: attr.label(allow_single_file = True, mandatory = True) for name in _FILES},
+        out = attr.output(mandatory = True),
+        tool = attr.label(cfg = "target", executable = True),
+    ),
 )
