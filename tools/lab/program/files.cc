@@ -270,14 +270,17 @@ absl::Status ReplaceTree(const std::string& path, const std::string& source) {
   std::error_code error;
   fs::copy(source, temporary, fs::copy_options::recursive, error);
   if (error) status = SystemError(source, "cannot be copied", error.value());
-  // Bazel's outputs are read-only; a built site is for its owner to move and delete.
-  fs::permissions(temporary, fs::perms::owner_all, fs::perm_options::add, error);
+  // Bazel's outputs are read-only programs; a built site is plain files for its owner to move and
+  // delete.
+  constexpr fs::perms kFile = fs::perms::owner_read | fs::perms::owner_write |
+                              fs::perms::group_read | fs::perms::others_read;
+  constexpr fs::perms kFolder =
+      kFile | fs::perms::owner_exec | fs::perms::group_exec | fs::perms::others_exec;
+  fs::permissions(temporary, kFolder, error);
   for (fs::recursive_directory_iterator entry(temporary, error), end; !error && entry != end;
        entry.increment(error)) {
     std::error_code ignored;
-    const fs::perms mine =
-        entry->is_directory(ignored) ? fs::perms::owner_all : fs::perms::owner_write;
-    fs::permissions(entry->path(), mine, fs::perm_options::add, ignored);
+    fs::permissions(entry->path(), entry->is_directory(ignored) ? kFolder : kFile, ignored);
   }
   if (status.ok()) status = Exchange(temporary, path);
   fs::remove_all(temporary, error);

@@ -70,7 +70,7 @@ TEST(FilesTest, ReplacesAFolderAsOne) {
   EXPECT_EQ(ListFolder(Folder("replace")), std::vector<std::string>{"set"});
 }
 
-TEST(FilesTest, CopiesATreeAndMakesItWritable) {
+TEST(FilesTest, CopiesATreeAsPlainFiles) {
   const std::string top = Folder("tree");
   ASSERT_TRUE(WriteFile(top + "/built/a/b.txt", "b").ok());
   chmod((top + "/built/a/b.txt").c_str(), 0444);
@@ -81,7 +81,9 @@ TEST(FilesTest, CopiesATreeAndMakesItWritable) {
   EXPECT_FALSE(FileExists(top + "/dist/old.txt"));
   struct stat info;
   stat((top + "/dist/a").c_str(), &info);
-  EXPECT_NE(info.st_mode & S_IWUSR, 0u);
+  EXPECT_EQ(info.st_mode & 0777u, 0755u);
+  stat((top + "/dist/a/b.txt").c_str(), &info);
+  EXPECT_EQ(info.st_mode & 0777u, 0644u);
   EXPECT_EQ(ListFolder(top), (std::vector<std::string>{"built", "dist"}));
   EXPECT_FALSE(ReplaceTree(top + "/dist", top + "/nothing").ok());
   EXPECT_EQ(*ReadFile(top + "/dist/a/b.txt"), "b");
