@@ -7,6 +7,7 @@
 #include <unistd.h>
 #include <zlib.h>
 
+#include <cstdint>
 #include <cstdlib>
 #include <functional>
 #include <map>
@@ -171,7 +172,7 @@ TEST(FilesTest, AnInterruptedCopyOfATreeLeavesTheOldOrTheNew) {
 
 TEST(GunzipTest, ReadsMembersAndNothingElse) {
   std::string text;
-  for (int i = 0; i < 300000; ++i) text += static_cast<char>(i * i / 7);
+  for (uint32_t i = 0; i < 300000; ++i) text += static_cast<char>(i * i / 7);
   const std::string bytes = Gzip(text);
   EXPECT_EQ(*Gunzip(bytes), text);
   EXPECT_EQ(*Gunzip(bytes + Gzip("more")), text + "more");
