@@ -120,15 +120,21 @@ constexpr size_t kNoSkip = ~size_t{0};
 template <class T>
 void ExpDifferences(std::span<const T> x, T m, std::span<double> e) {
   std::array<double, kChunk> high;
-  std::array<double, kChunk> low;
-  for (size_t k = 0; k < x.size(); ++k) {
-    const bool masked = x[k] == -std::numeric_limits<T>::infinity();
-    const HiLo<double> d = masked ? HiLo<double>{-kInfinity, 0.0} : Difference(x[k], m);
-    high[k] = d.hi;
-    low[k] = d.lo;
-  }
-  Exp(std::span<const double>(high).first(x.size()), e.first(x.size()));
-  if constexpr (!std::is_same_v<T, float>) {
+  const std::span<const double> arguments = std::span<const double>(high).first(x.size());
+  if constexpr (std::is_same_v<T, float>) {
+    // A masked entry needs no care: its difference is -inf, without a low part.
+    const double max = static_cast<double>(m);
+    for (size_t k = 0; k < x.size(); ++k) high[k] = static_cast<double>(x[k]) - max;
+    Exp(arguments, e.first(x.size()));
+  } else {
+    std::array<double, kChunk> low;
+    for (size_t k = 0; k < x.size(); ++k) {
+      const bool masked = x[k] == -kInfinity;
+      const HiLo<double> d = masked ? HiLo<double>{-kInfinity, 0.0} : Difference(x[k], m);
+      high[k] = d.hi;
+      low[k] = d.lo;
+    }
+    Exp(arguments, e.first(x.size()));
     for (size_t k = 0; k < x.size(); ++k) e[k] = e[k] + e[k] * low[k];
   }
 }
@@ -197,10 +203,18 @@ void SoftmaxImpl(std::span<const T> x, std::span<T> y, AllMasked policy) {
   const HiLo<double> total = SumOfExps(x, max, kNoSkip, y);
   // 1 / (hi + lo) = (1 - lo / hi) / hi: the rounding of the total is taken back.
   const double correction = total.lo / total.hi;
-  for (T& value : y) {
+  const auto scale = [total, correction](T& value) {
     const double share = static_cast<double>(value) / total.hi;
     value = static_cast<T>(share - share * correction);
+  };
+  // Blocks of known length: the compiler then divides several at a time.
+  constexpr size_t kBlock = 8;
+  size_t i = 0;
+  for (; i + kBlock <= y.size(); i += kBlock) {
+    T* block = y.data() + i;
+    for (size_t j = 0; j < kBlock; ++j) scale(block[j]);
   }
+  for (; i < y.size(); ++i) scale(y[i]);
 }
 
 // log(softmax(x)[i]) for an ordinary row. Both parts are at most 0: nothing cancels.
