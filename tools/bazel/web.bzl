@@ -160,7 +160,7 @@ stage=$TEST_TMPDIR/stage
 mkdir -p "$stage"
 ln -s "$PWD/web/node_modules" "$stage/node_modules"
 for bundle in {bundles}; do cp -L "$bundle" "$stage/"; done
-exec {node} --test --test-reporter=spec "$stage"/*.mjs
+exec {node} --test --test-reporter=spec "$@" "$stage"/*.mjs
 """.format(bundles = " ".join([file.short_path for file in bundles]), node = NODE),
         is_executable = True,
     )
