@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tools/lab/program/measure.h"
 
+#include <sys/resource.h>
+
 #include <algorithm>
 #include <chrono>
 #include <cmath>
@@ -306,6 +308,7 @@ int MeasureLab(const Session& session, const Lab& lab, const Plan& plan) {
                   {"governor", before.governor}, {"load_before", before.load},
                   {"load_after", after.load},    {"mhz_before", before.mhz},
                   {"mhz_after", after.mhz}};
+  machine["nice"] = FormatInt(getpriority(PRIO_PROCESS, 0));
   if (!before.gpu.empty()) {
     machine["gpu_before"] = before.gpu;
     machine["gpu_after"] = after.gpu;
