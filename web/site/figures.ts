@@ -188,7 +188,7 @@ export function claimHtml(claim: Claim): string {
   const where =
     claim.on.length === 0
       ? ""
-      : ` on ${claim.on.map(({ device, holds }) => `${escapeHtml(device)}${holds || verdict === "holds" ? "" : " (no)"}`).join(", ")}`;
+      : ` on ${claim.on.map(({ device, holds }) => `${escapeHtml(device)}${claim.on.every((other) => other.holds === holds) ? "" : holds ? " (yes)" : " (no)"}`).join(", ")}`;
   const how = `<details><summary>How it was decided</summary><p><code>${escapeHtml(claim.predicate)}</code></p>${
     evidenceRows ? `<ul>${evidenceRows}</ul>` : ""
   }</details>`;

@@ -362,7 +362,24 @@ export async function renderMarkdown(
     return [{ type: "text", value: from === undefined ? `:${node.name}` : source.slice(from, to) }];
   };
 
-  const transformAll = (children: Node[]): Node[] => children.flatMap(transform);
+  /** A short formula and the punctuation after it stay on one line, as a figure and its punctuation do. */
+  const transformAll = (children: Node[]): Node[] =>
+    children.flatMap((child, i) => {
+      const next = children[i + 1];
+      const close =
+        child.type === "inlineMath" && (child.value ?? "").length < 32 && next?.type === "text"
+          ? /^[.,;:!?)\u2019']+/.exec(next.value ?? "")?.[0]
+          : undefined;
+      if (!close || !next) return transform(child);
+      next.value = next.value!.slice(close.length);
+      const set = transform(child);
+      before = close.slice(-1);
+      return [
+        rawHtml('<span class="nb">'),
+        ...set,
+        rawHtml(`${escapeHtml(typographic(close, "x"))}</span>`),
+      ];
+    });
 
   const transform = (node: Node): Node[] => {
     switch (node.type) {

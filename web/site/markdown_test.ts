@@ -161,6 +161,20 @@ test("a number that the text stipulates passes, a word with a digit too", async 
   assert.match(rendered.html, /Take 440 Hz, 64-bit/);
 });
 
+test("figures and short formulas keep their punctuation", async () => {
+  const { rendered } = await render(
+    text.replace("## See it", "So $k=1$, (and {{fig:forward}}).\n\n## See it"),
+  );
+  assert.match(
+    rendered.html,
+    /<span class="nb"><span class="katex">[\s\S]*?<\/span>,<\/span> \(and/,
+  );
+  assert.match(
+    rendered.html,
+    /<span class="nb"><button [^>]*data-fig="forward"[\s\S]*?<\/button>\)\.<\/span>/,
+  );
+});
+
 test("regions lose their common indent and inner marks", () => {
   const code =
     "a\n  // [region x]\n  if (y)\n    z();\n  // [region w]\n  // [end w]\n  // [end x]\nb\n";
