@@ -382,6 +382,16 @@ int MeasureLab(const Session& session, const Lab& lab, const Plan& plan) {
         figure["shown"].get<std::string>(), FormatSignificant(ReadSummary(figure).iqr, 3),
         figure["summary"]["n"].get<int>(), shares, figure["title"].get<std::string>()));
   }
+  for (const Json& figure : document["figures"]) {
+    const Summary summary = ReadSummary(figure);
+    if (summary.iqr > 0.25 * summary.median) {
+      session.Say(absl::StrCat(figure["id"].get<std::string>(),
+                               ": half of the samples spread over ",
+                               FormatSignificant(100 * summary.iqr / summary.median, 2),
+                               " % of the median; measure again on a quieter machine before saying "
+                               "anything about it\n"));
+    }
+  }
   for (const Json& claim : document["claims"]) {
     const bool holds = claim["verdict"] == "holds";
     if (!holds) code = kNo;
@@ -495,6 +505,12 @@ int MeasureVerb(const Session& session) {
   }
   plan.device = DescribeDevice(id);
   if (absl::Status status = KnowDevice(session, plan.device); !status.ok()) return Refuse(status);
+  const MachineState now = ReadMachineState();
+  const int64_t cores = plan.device["cpu"]["logical_cores"].get<int64_t>();
+  if (ParseDouble(now.load).value_or(0) > 0.5 * static_cast<double>(cores)) {
+    session.Say(absl::StrCat("the load is ", now.load, " on ", cores,
+                             " cores: others are computing, and the timings will show it\n"));
+  }
   session.Say("measuring the ceilings of this machine\n");
   plan.ceilings = MeasureCeilings();
   session.Say(absl::StrFormat(
