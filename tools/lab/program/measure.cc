@@ -387,7 +387,7 @@ int MeasureLab(const Session& session, const Lab& lab, const Plan& plan) {
     if (summary.iqr > 0.25 * summary.median) {
       session.Say(absl::StrCat(figure["id"].get<std::string>(),
                                ": half of the samples spread over ",
-                               FormatSignificant(100 * summary.iqr / summary.median, 2),
+                               absl::StrFormat("%.0f", 100 * summary.iqr / summary.median),
                                " % of the median; measure again on a quieter machine before saying "
                                "anything about it\n"));
     }
