@@ -44,7 +44,11 @@ class Slot {
   readonly pending = new Map<number, Pending>();
   private static nextId = 1;
 
-  constructor(readonly worker: Worker) {
+  constructor(
+    readonly worker: Worker,
+    /** False for the worker of one module alone. */
+    readonly shared: boolean,
+  ) {
     worker.onmessage = ({ data }: MessageEvent<Reply>) => {
       const waiting = this.pending.get(data.id);
       if (!waiting) return;
@@ -93,6 +97,8 @@ export class Module {
     readonly key: string,
     private readonly setup: (module: Module) => Promise<void> = async () => {},
     private readonly onProgress?: Progress,
+    /** Asks for a worker of its own, which no other module can end or keep waiting: for runs of many seconds. */
+    private readonly alone = false,
   ) {}
 
   /** Opens the module now instead of at the first call. */
@@ -111,17 +117,44 @@ export class Module {
     const manifest = await loadManifest();
     const asset = manifest.modules[this.key];
     if (!asset) throw new Error(`the built site has no module ${this.key}`);
-    const slot = await pool.take(new URL(manifest.worker.path, siteRoot).href);
     if (this.closed) throw new StoppedError("the demo has been closed");
+    const slot = pool.take(new URL(manifest.worker.path, siteRoot).href, this.alone);
     slot.handles.add(this);
     const url = new URL(asset.path, siteRoot).href;
     const { sha256 } = asset;
-    await slot.send({ op: "open", handle: this.handle, url, sha256 }, (done, _total, what) =>
-      this.onProgress?.(done, asset.bytes, what),
-    );
+    try {
+      await slot.send({ op: "open", handle: this.handle, url, sha256 }, (done, _total, what) =>
+        this.onProgress?.(done, asset.bytes, what),
+      );
+      await this.setUp(slot);
+      if (!slot.handles.has(this)) throw new StoppedError("stopped");
+    } catch (error) {
+      // Half set up is not open: the next call begins anew.
+      this.release(slot);
+      throw error;
+    }
     this.slot = slot;
-    await this.setup(this);
     return slot;
+  }
+
+  /** Runs `setup` on a view of this module whose calls pass already; everybody else's wait until it is through. */
+  private async setUp(slot: Slot): Promise<void> {
+    let inSetup = true;
+    const view = Object.create(this) as Module;
+    view.opened = () => (inSetup ? Promise.resolve(slot) : this.opened());
+    view.discard = () => (inSetup ? Promise.resolve() : this.discard());
+    try {
+      await this.setup(view);
+    } finally {
+      inSetup = false;
+    }
+  }
+
+  /** Gives up the place in a worker. One that holds nothing else is ended. */
+  private release(slot: Slot): void {
+    if (!slot.handles.delete(this)) return;
+    if (slot.handles.size === 0) pool.end(slot, new StoppedError("closed"));
+    else void slot.send({ op: "close", handle: this.handle }).catch(() => {});
   }
 
   /** The worker ended; what was kept in the module's memory is gone. */
@@ -206,7 +239,8 @@ export class Module {
 
   /** Ends the running call, if any, by ending its worker: at once, whatever the C++ is doing. */
   stop(reason = "stopped"): void {
-    if (this.slot?.pending.size) pool.end(this.slot, new StoppedError(reason));
+    const slot = this.slot ?? pool.slotOf(this);
+    if (slot?.pending.size) pool.end(slot, new StoppedError(reason));
   }
 
   /** Gives the module up. An idle worker that holds nothing else is ended. */
@@ -214,10 +248,7 @@ export class Module {
     this.closed = true;
     const slot = this.slot ?? pool.slotOf(this);
     this.slot = undefined;
-    if (!slot) return;
-    slot.handles.delete(this);
-    if (slot.handles.size === 0) pool.end(slot, new StoppedError("closed"));
-    else void slot.send({ op: "close", handle: this.handle }).catch(() => {});
+    if (slot) this.release(slot);
   }
 }
 
@@ -241,7 +272,7 @@ export class StatusError extends Error {
 class Pool {
   private slots: Slot[] = [];
 
-  /** Two at least, so that a long verification never stands before a demo. */
+  /** Most workers that modules share. A module that asks for a worker of its own gets one beyond them. */
   readonly size = Math.max(2, Math.min(4, (globalThis.navigator?.hardwareConcurrency ?? 2) - 1));
 
   get workers(): number {
@@ -256,14 +287,15 @@ class Pool {
     return this.slots.find((slot) => slot.handles.has(module));
   }
 
-  /** A new worker while there is room, otherwise the one with the fewest modules. */
-  async take(url: string): Promise<Slot> {
-    if (this.slots.length < this.size) {
-      const slot = new Slot(startWorker(url));
+  /** A new worker for a module that wants it alone or while there is room, otherwise the one with the fewest modules. */
+  take(url: string, alone: boolean): Slot {
+    const shared = this.slots.filter((slot) => slot.shared);
+    if (alone || shared.length < this.size) {
+      const slot = new Slot(startWorker(url), !alone);
       this.slots.push(slot);
       return slot;
     }
-    return this.slots.reduce((a, b) => (b.handles.size < a.handles.size ? b : a));
+    return shared.reduce((a, b) => (b.handles.size < a.handles.size ? b : a));
   }
 
   end(slot: Slot, reason: Error): void {

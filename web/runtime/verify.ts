@@ -176,7 +176,8 @@ const limit = 180_000;
 /** Starts the lab of a record in a worker. */
 export function startVerification(record: VerifyRecord, progress: Progress): Verification {
   const key = `${record.lab}/lab`;
-  const module = new Module(key, undefined, (done, total) => progress(done, total, "bytes"));
+  // A worker of its own: a demo that is stopped or takes too long must not end a verification.
+  const module = new Module(key, undefined, (done, total) => progress(done, total, "bytes"), true);
   let stopped = false;
   const run = async (): Promise<Outcome> => {
     const began = performance.now();
