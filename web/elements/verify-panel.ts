@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The verify button of an article: runs its lab here, and puts a tick or a cross beside the very numbers.
 
+import { readCsv } from "../runtime/csv.ts";
 import {
   type Compared,
   firstDifference,
@@ -203,11 +204,7 @@ export class VerifyPanel {
     if (!table || !got) return;
     const response = await fetch(new URL(table.csv, document.baseURI));
     if (!response.ok) return;
-    const cells = (await response.text())
-      .trimEnd()
-      .split("\n")
-      .slice(1)
-      .map((line) => line.split(","));
+    const cells = readCsv(await response.text()).slice(1);
     row.lastElementChild?.append(element("p", {}, firstDifference(cells, got.cells)));
   }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Small pieces: numbers, names, styles made into classes, CSV, charts.
+// Small pieces: numbers, names, styles made into classes, charts.
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
@@ -14,7 +14,7 @@ import {
   thumbnail,
 } from "./charts.ts";
 import { hoistedCss, hoistStyles } from "./hoist.ts";
-import { type ChartSpec, readCsv, type Table } from "./records.ts";
+import type { ChartSpec, Table } from "./records.ts";
 import {
   duration,
   nearest,
@@ -61,14 +61,6 @@ test("inline styles become classes, the same style the same class", () => {
   assert.equal(styles.size, 1);
   assert.equal(html, `<p class="a ${name}">x</p><b class="${name}">y</b><i title="style=1">z</i>`);
   assert.equal(hoistedCss(styles), `.${name}{color:red;}`);
-});
-
-test("CSV with quotes, commas and line ends inside", () => {
-  assert.deepEqual(readCsv('a,b\n1,"x, ""y""\nz"\n'), [
-    ["a", "b"],
-    ["1", 'x, "y"\nz'],
-  ]);
-  assert.deepEqual(readCsv("a\n1"), [["a"], ["1"]]);
 });
 
 const table: Table = {

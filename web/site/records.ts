@@ -4,6 +4,7 @@
 import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 
+import { readCsv } from "../runtime/csv.ts";
 import type { Problems } from "./problem.ts";
 
 export type Kind = "exact" | "bounded" | "measured" | "modelled" | "cited";
@@ -201,38 +202,10 @@ function readJson<T>(path: string, problems: Problems): T | undefined {
   }
 }
 
-/** Reads CSV as RFC 4180 has it; the first row holds the names. */
-export function readCsv(text: string): string[][] {
-  const rows: string[][] = [];
-  let row: string[] = [];
-  let field = "";
-  let quoted = false;
-  for (let i = 0; i < text.length; i++) {
-    const c = text[i]!;
-    if (quoted) {
-      if (c !== '"') field += c;
-      else if (text[i + 1] === '"') field += text[++i]!;
-      else quoted = false;
-    } else if (c === '"') {
-      quoted = true;
-    } else if (c === "," || c === "\n") {
-      row.push(field);
-      field = "";
-      if (c === "\n") {
-        rows.push(row);
-        row = [];
-      }
-    } else if (c !== "\r") {
-      field += c;
-    }
-  }
-  if (field !== "" || row.length > 0) rows.push([...row, field]);
-  return rows;
-}
-
 interface MeasuredFile {
   device: string;
   date: string;
+  run: { profile: string };
   figures: {
     id: string;
     title: string;
@@ -278,7 +251,10 @@ function deviceName(id: string, problems: Problems): string {
   return readJson<{ name: string }>(join("web/devices", `${id}.json`), problems)?.name ?? id;
 }
 
-/** Reads the last measured file of each device, in the order of the devices' ids. */
+/**
+ * Reads the last measured file of each device, in the order of the devices' ids. Sessions of a smaller profile time
+ * smaller work than the page speaks of, so they are passed over.
+ */
 function readMeasured(folder: string, problems: Problems): AllMeasured {
   const result: AllMeasured = { figures: [], devices: [], groups: [], verdicts: [] };
   const top = join(folder, "records/measured");
@@ -289,8 +265,9 @@ function readMeasured(folder: string, problems: Problems): AllMeasured {
       .map((name) => /^(\d{8})-(\d+)\.json$/.exec(name))
       .filter((match) => match !== null)
       .sort((a, b) => (a[1] === b[1] ? Number(a[2]) - Number(b[2]) : a[1]! < b[1]! ? -1 : 1));
-    const last = files.at(-1);
-    const file = last && readJson<MeasuredFile>(join(top, id, last[0]), problems);
+    const file = files
+      .map((match) => readJson<MeasuredFile>(join(top, id, match[0]), problems))
+      .findLast((session) => session?.run.profile === "full");
     if (!file) continue;
     const device = deviceName(id, problems);
     result.devices.push(device);
