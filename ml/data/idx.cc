@@ -4,6 +4,7 @@
 
 #include <array>
 #include <cstddef>
+#include <limits>
 
 #include "absl/status/status.h"
 #include "absl/strings/str_cat.h"
@@ -39,9 +40,10 @@ absl::StatusOr<std::array<int64_t, kExtents>> ParseHeader(std::span<const uint8_
   }
   std::array<int64_t, kExtents> extents;
   // Each extent is below 2^32 and the product must stay below the size of the bytes, so it is
-  // checked before it can overflow.
+  // checked before it can overflow. Where there are no items, one of them must still be countable.
   const auto available = static_cast<int64_t>(bytes.size() - kHeader);
   int64_t elements = 1;
+  int64_t item = 1;
   for (size_t i = 0; i < kExtents; ++i) {
     extents[i] = LoadBigEndian32(bytes.data() + 4 + 4 * i);
     if (i > 0 && extents[i] == 0) {
@@ -52,6 +54,12 @@ absl::StatusOr<std::array<int64_t, kExtents>> ParseHeader(std::span<const uint8_
                                               available, " bytes after the header"));
     }
     elements *= extents[i];
+    if (i > 0) {
+      if (item > std::numeric_limits<int64_t>::max() / extents[i]) {
+        return absl::DataLossError("idx: its extents ask for items of more than 2^63 - 1 elements");
+      }
+      item *= extents[i];
+    }
   }
   if (elements != available) {
     return absl::DataLossError(absl::StrCat("idx: its extents ask for ", elements,

@@ -83,6 +83,18 @@ TEST(IdxTest, SaysWhatIsWrong) {
             "idx: its extents ask for more elements than the 6 bytes after the header");
 }
 
+// No images, each of more pixels than can be counted: their product must not wrap either.
+TEST(IdxTest, NoImagesOfImpossibleSizeAreRefused) {
+  const std::vector<uint8_t> hostile = {0,   0,   8,   3,   0,   0,   0,   0,
+                                        255, 255, 255, 255, 255, 255, 255, 255};
+  EXPECT_EQ(Message(hostile), "idx: its extents ask for items of more than 2^63 - 1 elements");
+  const std::vector<uint8_t> empty = {0, 0, 8, 3, 0, 0, 0, 0, 0, 0, 0, 28, 0, 0, 0, 28};
+  const auto images = ParseIdxImages(empty);
+  ASSERT_TRUE(images.ok()) << images.status();
+  EXPECT_EQ(images->count, 0);
+  EXPECT_EQ(images->pixels_per_image(), 784);
+}
+
 TEST(IdxTest, EveryTruncationIsDataLoss) {
   for (size_t length = 0; length < kTwoImages.size(); ++length) {
     EXPECT_EQ(ParseIdxImages(std::span<const uint8_t>(kTwoImages).first(length)).status().code(),
