@@ -28,11 +28,25 @@ void Feed(std::span<const uint8_t> bytes, size_t& used, z_stream& stream) {
   used += stream.avail_in;
 }
 
+absl::Status NoMemory() {
+  return absl::ResourceExhaustedError("gzip: the system has no memory to unpack with");
+}
+
 }  // namespace
 
 absl::StatusOr<std::vector<uint8_t>> Gunzip(std::span<const uint8_t> bytes, int64_t max_bytes) {
+  return internal::Gunzip(bytes, max_bytes, nullptr);
+}
+
+absl::StatusOr<std::vector<uint8_t>> internal::Gunzip(std::span<const uint8_t> bytes,
+                                                      int64_t max_bytes,
+                                                      void* (*allocate)(void*, unsigned,
+                                                                        unsigned)) {
   z_stream stream = {};
-  ASSAY_CHECK(inflateInit2(&stream, kGzipWindow) == Z_OK);
+  stream.zalloc = allocate;
+  const int begun = inflateInit2(&stream, kGzipWindow);
+  if (begun == Z_MEM_ERROR) return NoMemory();
+  ASSAY_CHECK(begun == Z_OK);
   std::vector<uint8_t> out;
   std::array<uint8_t, 1 << 16> piece;
   absl::Status status;
@@ -53,6 +67,8 @@ absl::StatusOr<std::vector<uint8_t>> Gunzip(std::span<const uint8_t> bytes, int6
     if (static_cast<int64_t>(out.size() + made) > max_bytes) {
       status = absl::ResourceExhaustedError(
           absl::StrCat("gzip: it unpacks to more than ", max_bytes, " bytes"));
+    } else if (code == Z_MEM_ERROR) {  // its window is allocated only now
+      status = NoMemory();
     } else if (code == Z_STREAM_END) {
       complete = true;
     } else if (code == Z_BUF_ERROR) {  // it wants more input, and there is none

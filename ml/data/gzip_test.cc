@@ -3,6 +3,7 @@
 #include "ml/data/gzip.h"
 
 #include <cstdint>
+#include <cstdlib>
 #include <vector>
 
 #include "absl/status/status.h"
@@ -56,6 +57,29 @@ TEST(GzipTest, ASmallFileCannotFillTheMemory) {
   EXPECT_LT(zeros.size(), 20000u);
   EXPECT_EQ(Gunzip(zeros, 9999999).status().code(), absl::StatusCode::kResourceExhausted);
   EXPECT_TRUE(Gunzip(zeros, 10000000).ok());
+}
+
+int allocations_left = 0;
+void* Allocate(void*, unsigned items, unsigned size) {
+  return allocations_left-- > 0 ? std::calloc(items, size) : nullptr;
+}
+
+TEST(GzipTest, NoMemoryIsAStatus) {
+  const std::vector<uint8_t> bytes = Gzip(Sample(300000, 3));
+  int refused = 0;
+  for (int allowed = 0; allowed < 10; ++allowed) {
+    allocations_left = allowed;
+    const auto read = internal::Gunzip(bytes, 1 << 20, &Allocate);
+    if (read.ok()) {
+      EXPECT_EQ(*read, Sample(300000, 3));
+    } else {
+      EXPECT_EQ(read.status().code(), absl::StatusCode::kResourceExhausted) << read.status();
+      ++refused;
+    }
+  }
+  // zlib has its state and its window to allocate.
+  EXPECT_GE(refused, 1);
+  EXPECT_LT(refused, 10);
 }
 
 TEST(GzipTest, EveryTruncationIsDataLoss) {
