@@ -103,12 +103,19 @@ absl::Status MakeParent(const std::string& path) {
   return error ? SystemError(parent.string(), "cannot be made", error.value()) : absl::OkStatus();
 }
 
+// site/ is site: a name to put a temporary one beside must not end with a slash.
+std::string WithoutSlashes(std::string path) {
+  while (path.size() > 1 && path.back() == '/') path.pop_back();
+  return path;
+}
+
 std::string TemporaryPrefix(const std::string& path) {
   const fs::path full(path);
   return (full.parent_path() / ("." + full.filename().string() + ".tmp-")).string();
 }
 
-// Temporary names hold the process's number; those of processes that are gone are left-overs.
+// Temporary names hold the process's number; those of processes that are gone are left-overs. One
+// of our own number is too: we have not made ours yet, so an earlier process had the number.
 void RemoveLeftOvers(const std::string& path) {
   const std::string prefix = TemporaryPrefix(path);
   const fs::path parent = fs::path(path).parent_path();
@@ -116,7 +123,8 @@ void RemoveLeftOvers(const std::string& path) {
   for (const std::string& name : ListFolder(parent.string())) {
     if (name.rfind(stem, 0) != 0) continue;
     const long pid = std::strtol(name.c_str() + stem.size(), nullptr, 10);
-    if (pid > 0 && kill(static_cast<pid_t>(pid), 0) != 0 && errno == ESRCH) {
+    if (pid <= 0) continue;
+    if (pid == getpid() || (kill(static_cast<pid_t>(pid), 0) != 0 && errno == ESRCH)) {
       std::error_code ignored;
       fs::remove_all(parent / name, ignored);
     }
@@ -199,10 +207,10 @@ absl::StatusOr<std::string> ReadFile(const std::string& path) {
   return bytes;
 }
 
-std::vector<std::string> ListFolder(const std::string& path) {
-  std::vector<std::string> names;
+absl::StatusOr<std::vector<std::string>> ReadNames(const std::string& path) {
   DIR* folder = opendir(path.empty() ? "." : path.c_str());
-  if (folder == nullptr) return names;
+  if (folder == nullptr) return SystemError(path, "cannot be read", errno);
+  std::vector<std::string> names;
   while (const dirent* entry = readdir(folder)) {
     const std::string name = entry->d_name;
     if (name != "." && name != "..") names.push_back(name);
@@ -212,15 +220,29 @@ std::vector<std::string> ListFolder(const std::string& path) {
   return names;
 }
 
+std::vector<std::string> ListFolder(const std::string& path) {
+  absl::StatusOr<std::vector<std::string>> names = ReadNames(path);
+  return names.ok() ? *std::move(names) : std::vector<std::string>();
+}
+
 absl::StatusOr<std::map<std::string, std::string>> ReadFolder(const std::string& path) {
-  struct stat info;
-  if (stat(path.c_str(), &info) != 0) return SystemError(path, "cannot be read", errno);
+  absl::StatusOr<std::vector<std::string>> names = ReadNames(path);
+  if (!names.ok()) return names.status();
   std::map<std::string, std::string> files;
-  for (const std::string& name : ListFolder(path)) {
+  for (const std::string& name : *names) {
+    if (name[0] == '.') continue;
     const std::string file = absl::StrCat(path, "/", name);
-    if (name[0] == '.' || stat(file.c_str(), &info) != 0 || !S_ISREG(info.st_mode)) continue;
-    absl::StatusOr<std::string> bytes = ReadFile(file);
-    if (!bytes.ok()) return bytes.status();
+    struct stat info;
+    absl::StatusOr<std::string> bytes;
+    if (stat(file.c_str(), &info) != 0) {
+      bytes = SystemError(file, "cannot be read", errno);
+    } else if (S_ISREG(info.st_mode)) {
+      bytes = ReadFile(file);
+    } else {
+      continue;
+    }
+    // The folder is there: NotFound would say that it is not.
+    if (!bytes.ok()) return absl::UnavailableError(bytes.status().message());
     files[name] = *std::move(bytes);
   }
   return files;
@@ -234,8 +256,9 @@ absl::Status WriteNewFile(const std::string& path, std::string_view bytes) {
   return WriteVia(path, bytes, true);
 }
 
-absl::Status ReplaceFolder(const std::string& path,
+absl::Status ReplaceFolder(const std::string& folder,
                            const std::map<std::string, std::string>& files) {
+  const std::string path = WithoutSlashes(folder);
   if (absl::Status status = MakeParent(path); !status.ok()) return status;
   RemoveLeftOvers(path);
   const std::string temporary = absl::StrCat(TemporaryPrefix(path), getpid());
@@ -257,7 +280,8 @@ absl::Status ReplaceFolder(const std::string& path,
   return status;
 }
 
-absl::Status ReplaceTree(const std::string& path, const std::string& source) {
+absl::Status ReplaceTree(const std::string& folder, const std::string& source) {
+  const std::string path = WithoutSlashes(folder);
   if (absl::Status status = MakeParent(path); !status.ok()) return status;
   if (!FileExists(source)) return SystemError(source, "cannot be read", ENOENT);
   RemoveLeftOvers(path);

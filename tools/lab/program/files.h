@@ -19,10 +19,14 @@ namespace assay::lab {
 absl::StatusOr<std::string> ReadFile(const std::string& path);
 
 // The regular files right in a folder, but for names that begin with a dot: name -> bytes.
-// Fails: NotFound for a folder that is not there.
+// Fails: NotFound for a folder that is not there, and for nothing else; what the system says where
+// the folder or a file in it cannot be read.
 absl::StatusOr<std::map<std::string, std::string>> ReadFolder(const std::string& path);
 
-// Names in a folder, sorted; empty where there is none.
+// Names in a folder, sorted. Fails: NotFound where there is none, or what the system says.
+absl::StatusOr<std::vector<std::string>> ReadNames(const std::string& path);
+
+// The same; empty where there is no folder or it cannot be read.
 std::vector<std::string> ListFolder(const std::string& path);
 
 bool FileExists(const std::string& path);

@@ -14,6 +14,7 @@
 #include <string>
 #include <vector>
 
+#include "absl/status/status.h"
 #include "gtest/gtest.h"
 
 namespace assay::lab {
@@ -89,6 +90,48 @@ TEST(FilesTest, CopiesATreeAsPlainFiles) {
   EXPECT_FALSE(ReplaceTree(top + "/dist", top + "/nothing").ok());
   EXPECT_EQ(*ReadFile(top + "/dist/a/b.txt"), "b");
   chmod((top + "/built/a").c_str(), 0755);
+}
+
+TEST(FilesTest, TakesAFolderWithASlashAtItsEnd) {
+  const std::string top = Folder("slash");
+  ASSERT_TRUE(WriteFile(top + "/built/a.txt", "a").ok());
+  for (const char* name : {"/dist/", "/dist//", "/dist"}) {
+    const absl::Status status = ReplaceTree(top + name, top + "/built");
+    ASSERT_TRUE(status.ok()) << status;
+    EXPECT_EQ(*ReadFile(top + "/dist/a.txt"), "a");
+  }
+  ASSERT_TRUE(ReplaceFolder(top + "/set/", {{"a", "1"}}).ok());
+  ASSERT_TRUE(ReplaceFolder(top + "/set/", {{"b", "2"}}).ok());
+  EXPECT_EQ(ListFolder(top + "/set"), std::vector<std::string>{"b"});
+  EXPECT_EQ(ListFolder(top), (std::vector<std::string>{"built", "dist", "set"}));
+}
+
+// Process numbers come again, in containers soon: the left-over may bear our own.
+TEST(FilesTest, RemovesALeftOverOfItsOwnNumber) {
+  const std::string top = Folder("own_number");
+  const std::string temporary = top + "/.set.tmp-" + std::to_string(getpid());
+  ASSERT_EQ(mkdir(temporary.c_str(), 0777), 0);
+  ASSERT_TRUE(WriteFile(temporary + "/half", "half").ok());
+  const absl::Status status = ReplaceFolder(top + "/set", {{"a", "1"}});
+  ASSERT_TRUE(status.ok()) << status;
+  EXPECT_EQ(ListFolder(top), std::vector<std::string>{"set"});
+  EXPECT_EQ(ListFolder(top + "/set"), std::vector<std::string>{"a"});
+}
+
+TEST(FilesTest, AFolderThatCannotBeReadIsNotAnEmptyOne) {
+  const std::string top = Folder("unreadable");
+  ASSERT_TRUE(WriteFile(top + "/file", "x").ok());
+  EXPECT_FALSE(ReadFolder(top + "/file").ok());
+  EXPECT_NE(ReadFolder(top + "/file").status().code(), absl::StatusCode::kNotFound);
+  ASSERT_TRUE(WriteFile(top + "/set/a", "1").ok());
+  // A link to itself and one to nothing: neither can be read, whoever asks.
+  for (const char* target : {"loop", "nothing"}) {
+    ASSERT_EQ(symlink(target, (top + "/set/loop").c_str()), 0);
+    EXPECT_FALSE(ReadFolder(top + "/set").ok());
+    EXPECT_NE(ReadFolder(top + "/set").status().code(), absl::StatusCode::kNotFound);
+    ASSERT_EQ(unlink((top + "/set/loop").c_str()), 0);
+  }
+  EXPECT_TRUE(ReadFolder(top + "/set").ok());
 }
 
 // Starts a child that repeats `work` until `signal` ends it, some time after it could be caught.
