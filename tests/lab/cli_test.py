@@ -106,6 +106,16 @@ class LabTest(unittest.TestCase):
         for word in words:
             self.assertIn(word, text)
 
+    @staticmethod
+    def canonical(document):
+        return json.dumps(document, indent=2, sort_keys=True, ensure_ascii=False) + "\n"
+
+    def write_sealed(self, name, document):
+        """As the program would have written it."""
+        document.pop("seal")
+        document["seal"] = hashlib.sha256(self.canonical(document).encode()).hexdigest()
+        self.write(name, self.canonical(document))
+
 
 class UseTest(LabTest):
     def test_help_and_version(self):
@@ -132,6 +142,8 @@ class UseTest(LabTest):
             (("run", "tiny", "--seed=x"), "--seed is 'x'"),
             (("run", "tiny", "--threads=0"), "expected an integer from 1 to 1024"),
             (("run", "tiny", "--accept", "--set=n=3"), "records are made with the lab's own arguments"),
+            (("run", "tiny", "--out=x", "--set=n=3"), "an experiment is printed and never written"),
+            (("run", "tiny", "--out=x", "--seed=3"), "an experiment is printed and never written"),
             (("run", "tiny", "--progress=loud"), "expected auto, bar, plain or none"),
             (("list", "nothing-like-it"), "there is no lab called"),
             (("render", "tiny"), "render takes no argument"),
@@ -255,6 +267,23 @@ class RecordTest(LabTest):
         self.write("web/articles/tiny/lab.json", json.dumps(dict(TINY, claims=claims)))
         result = self.lab("verify", "tiny", code=1)
         self.assert_says(result.out, "claim c1  verdict", "recorded  holds", "now       fails")
+
+    def test_one_kind_alone_sees_what_vanished(self):
+        self.record()
+        folder = "web/articles/tiny/records/browser"
+        for file, flag, other in (("bounded.json", "--bounded", "--exact"), ("exact.json", "--exact", "--bounded")):
+            with self.subTest(file=file):
+                whole = self.read(f"{folder}/{file}")
+                document = json.loads(whole)
+                # A figure that the lab no longer reports.
+                document["figures"].append(dict(document["figures"][0], id="vanished"))
+                self.write_sealed(f"{folder}/{file}", document)
+                result = self.lab("verify", "tiny", flag, code=1)
+                self.assert_says(result.out, "vanished  missing")
+                self.lab("verify", "tiny", code=1)
+                self.lab("verify", "tiny", other, code=0)
+                self.write(f"{folder}/{file}", whole)
+        self.lab("verify", "tiny", "--bounded", code=0)
 
     def test_words_alone_are_no_difference(self):
         self.record()
@@ -384,6 +413,21 @@ class DamageTest(LabTest):
         os.remove(self.path(f"{self.folder}/sums.csv"))
         self.assert_says(self.lab("verify", "tiny", code=1).out, "sums.csv: the table's file is missing")
 
+    def test_what_cannot_be_read_is_not_missing(self):
+        # A link to itself cannot be read by anybody, the superuser included.
+        for name in os.listdir(self.path(self.folder)):
+            os.remove(self.path(f"{self.folder}/{name}"))
+        os.symlink("exact.json", self.path(f"{self.folder}/exact.json"))
+        for arguments in (("verify",), ("run",), ("run", "--accept"), ("diff",)):
+            with self.subTest(arguments=arguments):
+                result = self.lab(*arguments, "tiny", code=4)
+                self.assert_says(result.out, "failed", f"{self.folder}/exact.json: cannot be read")
+                self.assertEqual(os.listdir(self.path(self.folder)), ["exact.json"])
+        # An empty folder holds no record, and a first one may go there.
+        os.remove(self.path(f"{self.folder}/exact.json"))
+        self.assert_says(self.lab("verify", "tiny", code=3).out, "no records")
+        self.assert_says(self.lab("run", "tiny", code=0).out, "written")
+
     def test_a_record_of_another_lab(self):
         shutil.rmtree(self.path(self.folder))
         shutil.copytree(self.path("web/articles/tiny/records/quick"), self.path(self.folder))
@@ -424,6 +468,8 @@ class InterruptTest(LabTest):
                 # Old or new, but whole.
                 self.assertIn(result.code, (0, 1), result)
                 self.assertNotIn("damaged", result.out)
+        # Other values yet, so that each folder is written, and what the killed ones left goes.
+        self.write("letters.txt", "abc")
         self.lab("run", "tiny", "--profile=all", "--accept", code=0)
         self.assertEqual(sorted(os.listdir(self.path("web/articles/tiny/records"))), ["browser", "full", "quick"])
 
@@ -537,7 +583,8 @@ class MeasureTest(LabTest):
             # As a sanitizer's build is: refused in its turn, and rightly.
             self.assertEqual(result.code, 2)
             return
-        self.assertEqual(result.code, 0, result)
+        # On a busy machine the claim about times may be false.
+        self.assertIn(result.code, (0, 1), result)
         document = json.loads(self.read("web/articles/tiny/records/measured/test-machine/" + self.today() + "-1.json"))
         self.assertFalse(document["build"]["dirty"])
         self.assertRegex(document["build"]["commit"], "^[0-9a-f]{40}$")
@@ -594,21 +641,67 @@ class MeasureTest(LabTest):
             figure["samples"] = ["0.001"] * 5
             figure["hash"]["hex"] = hashlib.sha256(struct.pack("<5d", *[0.001] * 5)).hexdigest()
             figure["summary"].update(median="0.001", iqr="0", min="0.001", cv="0")
-        self.seal(document)
-        self.write(name, self.canonical(document))
+        self.write_sealed(name, document)
         result = self.measure("--allow-dirty", SOURCE_DATE_EPOCH="1764460800")
         self.assertEqual(result.code, 1, result)
         self.assert_says(result.err, "drifted", "both files stay")
         second = json.loads(self.read(name.replace("-1.json", "-2.json")))
         self.assertEqual({item["id"] for item in second["comparison"]["drifted"]}, {"one_pass", "three_passes"})
 
-    @staticmethod
-    def canonical(document):
-        return json.dumps(document, indent=2, sort_keys=True, ensure_ascii=False) + "\n"
+    def test_only_one_profile_is_compared_and_decided(self):
+        claims = TINY["claims"] + [
+            {"id": "c4", "text": "Ten steps take time.", "predicate": "median(one_pass) > 0 and terms_wanted == 10"}
+        ]
+        self.write("web/articles/tiny/lab.json", json.dumps(dict(TINY, claims=claims)))
+        first = self.measure("--allow-dirty", SOURCE_DATE_EPOCH="1764460800")
+        self.assertIn(first.code, (0, 1), first)
+        self.assert_says(first.err, "claim c4 is not decided: web/articles/tiny/records/quick holds no records")
+        self.record()
+        full_flags = [flag.replace("quick", "full") for flag in self.FLAGS]
+        self.lab("measure", "tiny", *full_flags, "--allow-dirty", SOURCE_DATE_EPOCH="1764460800")
+        self.measure("--allow-dirty", SOURCE_DATE_EPOCH="1764460800")
+        name = "web/articles/tiny/records/measured/test-machine/20251130-{}.json"
+        quick, full, again = (json.loads(self.read(name.format(number))) for number in (1, 2, 3))
+        self.assertEqual([file["run"]["profile"] for file in (quick, full, again)], ["quick", "full", "quick"])
+        self.assertEqual(full["comparison"], {"supersedes": "", "drifted": []})
+        self.assertEqual(again["comparison"]["supersedes"], "20251130-1.json")
+        verdicts = [{claim["id"]: claim["verdict"] for claim in file["claims"]} for file in (quick, full, again)]
+        self.assertNotIn("c4", verdicts[0])
+        self.assertEqual([verdicts[1]["c4"], verdicts[2]["c4"]], ["fails", "holds"])
 
-    def seal(self, document):
-        document.pop("seal")
-        document["seal"] = hashlib.sha256(self.canonical(document).encode()).hexdigest()
+    def test_nothing_to_check_is_no_pass(self):
+        for arguments in (("tiny",), ("all",)):
+            nothing = self.lab("verify", *arguments, "--measured", code=3)
+            self.assert_says(nothing.err, "tiny: no measured files; make one with lab measure tiny")
+        other = self.lab("verify", "other-lab", "--measured", code=3)
+        self.assert_says(other.err, "no measured file was checked")
+        document = json.loads(self.lab("verify", "tiny", "--measured", "--json", code=3).out)
+        self.assertEqual(document["code"], 3)
+        self.assertEqual([(item["lab"], item["files"], len(item["errors"])) for item in document["measured"]], [("tiny", 0, 1)])
+        # Beside the values, files that nobody has made yet are no failure.
+        self.record()
+        self.lab("verify", "tiny", code=0)
+
+    def test_a_file_of_another_name_is_not_passed_over(self):
+        self.measure("--allow-dirty", SOURCE_DATE_EPOCH="1764460800")
+        folder = "web/articles/tiny/records/measured/test-machine"
+        self.lab("verify", "tiny", "--measured", code=0)
+        for name in ("20251130.json", "20251130-1.json.orig", "20251130-x.json", "2025-1.json", "../notes.json"):
+            with self.subTest(name=name):
+                self.write(f"{folder}/{name}", "{}")
+                self.assert_says(self.lab("verify", "tiny", "--measured", code=1).err, name.replace("../", "measured/"))
+                os.remove(self.path(f"{folder}/{name}"))
+
+    def test_the_document_has_the_code_of_a_damaged_file(self):
+        self.record()
+        self.measure("--allow-dirty", SOURCE_DATE_EPOCH="1764460800")
+        name = "web/articles/tiny/records/measured/test-machine/20251130-1.json"
+        self.assertEqual(json.loads(self.lab("verify", "tiny", "--json", code=0).out)["code"], 0)
+        self.write(name, self.read(name).replace('"warmup": 3', '"warmup": 4'))
+        for flags in ((), ("--measured",)):
+            document = json.loads(self.lab("verify", "tiny", "--json", *flags, code=1).out)
+            self.assertEqual(document["code"], 1)
+            self.assert_says(document["measured"][0]["errors"][0], name, "does not match its seal")
 
     def test_another_machine_under_the_same_name_is_refused(self):
         self.measure("--allow-dirty")
@@ -625,6 +718,11 @@ class MeasureTest(LabTest):
 class RenderTest(LabTest):
     """With a bazel of our own, which builds what the test puts there."""
 
+    MANIFEST = '{"schema": "assay-manifest/1"}'
+    BUILD = f"""echo "$@"; mkdir -p out/web/site/dist/fft; cd out/web/site/dist
+echo new >fft/index.html; echo '{MANIFEST}' >manifest.json
+"""
+
     def bazel(self, script):
         info = f'if [ "$1" = info ]; then echo "{self.path("out")}"; exit; fi\n'
         self.write("bin/bazel", "#!/bin/bash\n" + info + script)
@@ -633,7 +731,8 @@ class RenderTest(LabTest):
 
     def test_dist_is_replaced_as_one(self):
         self.write("dist/old.html", "old")
-        environment = self.bazel('echo "$@"; mkdir -p out/web/site/dist/fft; echo new >out/web/site/dist/fft/index.html\n')
+        self.write("dist/manifest.json", self.MANIFEST)
+        environment = self.bazel(self.BUILD)
         result = self.lab("render", code=0, **environment)
         self.assert_says(result.out, "rendered dist")
         self.assert_says(result.err, "build --noshow_progress //web/site")
@@ -644,9 +743,35 @@ class RenderTest(LabTest):
         self.assertEqual(self.snapshot("dist"), first)
         self.lab("render", f"--out={self.path('elsewhere')}", code=0, **environment)
         self.assertEqual(self.read("elsewhere/fft/index.html"), "new\n")
+        for name in ("slash/", "elsewhere/", "elsewhere//"):
+            self.lab("render", f"--out={name}", code=0, **environment)
+        self.assertEqual(self.read("slash/fft/index.html"), "new\n")
+        self.assertEqual([name for name in os.listdir(self.root) if name.startswith(".")], [])
+
+    def test_only_a_site_is_replaced(self):
+        environment = self.bazel("touch built\n" + self.BUILD)
+        os.makedirs(self.path("empty"))
+        self.lab("render", "--out=empty", code=0, **environment)
+        self.assertEqual(self.read("empty/fft/index.html"), "new\n")
+        os.remove(self.path("built"))
+        self.write("precious/thesis.txt", "years of work")
+        self.write("precious-too/.hidden", "as well")
+        self.write("extension/manifest.json", '{"manifest_version": 3}')
+        self.write("file", "no folder")
+        before = self.snapshot(".")
+        for name in ("precious", "precious/", "precious-too", "extension", "file", ".", self.root):
+            with self.subTest(name=name):
+                result = self.lab("render", f"--out={name}", code=2, **environment)
+                self.assert_says(result.err, f"lab: {name}: ")
+                if name != "file":
+                    self.assert_says(result.err, "no manifest.json of a site, so it is not replaced")
+        # Said before the build, which takes minutes; and nothing is touched.
+        self.assertFalse(os.path.exists(self.path("built")))
+        self.assertEqual(self.snapshot("."), before)
 
     def test_a_build_that_fails_leaves_dist(self):
         self.write("dist/old.html", "old")
+        self.write("dist/manifest.json", self.MANIFEST)
         self.assert_says(self.lab("render", code=1, **self.bazel("exit 7\n")).err, "bazel ended with code 7")
         self.assertEqual(self.read("dist/old.html"), "old")
         self.assert_says(self.lab("render", code=4, **self.bazel("true\n")).err, "the built site is not there")

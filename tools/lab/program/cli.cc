@@ -4,8 +4,10 @@
 #include <cstdio>
 #include <cstdlib>
 #include <filesystem>
+#include <string>
 #include <system_error>
 #include <utility>
+#include <vector>
 
 #include "absl/strings/str_cat.h"
 #include "tools/lab/program/files.h"
@@ -13,6 +15,7 @@
 #include "tools/lab/program/run.h"
 #include "tools/lab/program/session.h"
 #include "tools/lab/program/workspace.h"
+#include "tools/lab/records/json.h"
 
 #ifndef ASSAY_BUILD_FLAGS
 #define ASSAY_BUILD_FLAGS "unknown"
@@ -35,6 +38,26 @@ const Flag kJson = {.name = "json", .help = "one JSON document on stdout and not
 const Flag kStream = {.name = "stream",
                       .help = "JSON lines instead, one a lab and profile, as they come"};
 
+// What is at `out` is replaced and removed, so it may only be nothing, an empty folder, or a site.
+absl::Status CheckReplaceable(const std::string& out) {
+  const absl::StatusOr<std::vector<std::string>> names = ReadNames(out);
+  if (absl::IsNotFound(names.status())) return absl::OkStatus();
+  if (!names.ok()) return absl::InvalidArgumentError(names.status().message());
+  if (names->empty()) return absl::OkStatus();
+  const absl::StatusOr<std::string> text = ReadFile(absl::StrCat(out, "/manifest.json"));
+  if (text.ok()) {
+    const absl::StatusOr<Json> manifest = ParseJson(*text, out);
+    // Other programs write a manifest.json too.
+    if (manifest.ok() && manifest->is_object() && manifest->contains("schema") &&
+        (*manifest)["schema"] == "assay-manifest/1")
+      return absl::OkStatus();
+  }
+  return absl::InvalidArgumentError(
+      absl::StrCat(out,
+                   ": it holds something and no manifest.json of a site, so it is not replaced; "
+                   "empty it, or name another folder with --out=DIR"));
+}
+
 int RenderVerb(const Session& session) {
   if (!session.line().arguments.empty()) {
     Session::Error(
@@ -42,6 +65,11 @@ int RenderVerb(const Session& session) {
     return kUsage;
   }
   const std::string& root = session.workspace().root();
+  const std::string out = session.line().Get("out", absl::StrCat(root, "/dist"));
+  if (absl::Status status = CheckReplaceable(out); !status.ok()) {
+    Session::Error(status.message());
+    return kUsage;
+  }
   const std::vector<std::string> build = {"bazel", "build", "--noshow_progress", "//web/site"};
   session.Say("building //web/site\n");
   absl::StatusOr<int> code = RunCommand(build, root);
@@ -62,7 +90,6 @@ int RenderVerb(const Session& session) {
     Session::Error(absl::StrCat(built, ": the built site is not there"));
     return kInternal;
   }
-  const std::string out = session.line().Get("out", absl::StrCat(root, "/dist"));
   if (absl::Status status = ReplaceTree(out, built); !status.ok()) {
     Session::Error(status.message());
     return kInternal;
@@ -153,7 +180,8 @@ const std::vector<Verb>& Verbs() {
        .flags = {kProfile,
                  {.name = "exact", .help = "only exact figures and tables"},
                  {.name = "bounded", .help = "only bounded, modelled and cited figures"},
-                 {.name = "measured", .help = "only whether measured files are intact"},
+                 {.name = "measured",
+                  .help = "only whether measured files are intact (code 3 if there are none)"},
                  {.name = "stale",
                   .help = "compute nothing; list records whose sources, arguments or data changed "
                           "(code 1 if any)"},
@@ -185,18 +213,19 @@ const std::vector<Verb>& Verbs() {
                     "render --out=site               elsewhere"},
        .flags = {{.name = "out",
                   .value = "DIR",
-                  .help = "where the site goes; what was there is replaced",
+                  .help = "where the site goes; a site or an empty folder there is replaced",
                   .fallback = "dist"}}},
       {.name = "measure",
        .arguments = "LAB...|all",
        .summary = "Times what the labs have to time, on this machine, and keeps every sample.",
-       .details = "Adds one file records/measured/DEVICE/YYYYMMDD-N.json a lab, with device, "
-                  "build, method, load and the\n"
-                  "ceilings of the machine measured in the same session. Compared with the file "
-                  "before it on the same\n"
-                  "device, a median may move by max(10 %, 3 CV); beyond that it is marked drifted, "
-                  "both files stay, and\n"
-                  "the code is 1.",
+       .details =
+           "Adds one file records/measured/DEVICE/YYYYMMDD-N.json a lab, with device, "
+           "build, method, load and the\n"
+           "ceilings of the machine measured in the same session. Compared with the file "
+           "before it of the same\n"
+           "device and profile, a median may move by max(10 %, 3 CV); beyond that it is marked "
+           "drifted, both files stay,\n"
+           "and the code is 1.",
        .examples = {"measure fft                          on this machine, under its own name",
                     "measure all --device=epyc-2c --budget=60s"},
        .flags = {{.name = "device",

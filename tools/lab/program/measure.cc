@@ -12,6 +12,8 @@
 #include <map>
 #include <optional>
 #include <span>
+#include <string>
+#include <string_view>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
@@ -98,18 +100,19 @@ Json FigureJson(const Series& series, const Ceilings& ceilings) {
           {"hash", {{"algo", "sha256"}, {"of", "little-endian f64 samples"}, {"hex", hash}}}};
 }
 
-// Claims that name a measured figure, decided over its samples and the recorded figures.
+// Claims that name a measured figure, decided over its samples and the figures recorded in the same
+// profile: a timing of one size says nothing beside a count of another. One that names figures of
+// records that are not there is left out, and said to be.
 absl::StatusOr<Json> DecideClaims(const Session& session, const Lab& lab, const Manifest& manifest,
-                                  const Json& figures, const std::string& device) {
+                                  const Json& figures, const std::string& device, Profile profile) {
   std::optional<RecordSet> records;
-  for (Profile profile : {Profile::kFull, Profile::kBrowser, Profile::kQuick}) {
-    const std::string folder = session.workspace().RecordsFolder(lab.slug, profile);
-    const auto files = ReadFolder(folder);
-    if (!files.ok()) continue;
+  const std::string folder = session.workspace().RecordsFolder(lab.slug, profile);
+  const auto files = ReadFolder(folder);
+  if (!files.ok() && !absl::IsNotFound(files.status())) return files.status();
+  if (files.ok() && !files->empty()) {
     absl::StatusOr<RecordSet> read = ReadRecords(*files, session.workspace().Shorten(folder));
     if (!read.ok()) return read.status();
     records = *std::move(read);
-    break;
   }
   const auto find = [&figures](std::string_view name) -> const Json* {
     for (const Json& figure : figures) {
@@ -125,6 +128,12 @@ absl::StatusOr<Json> DecideClaims(const Session& session, const Lab& lab, const 
       continue;
     if (!claim.on.empty() && std::find(claim.on.begin(), claim.on.end(), device) == claim.on.end())
       continue;
+    if (!records && std::any_of(names.begin(), names.end(),
+                                [&](const std::string& name) { return find(name) == nullptr; })) {
+      session.Say(absl::StrCat("claim ", claim.id, " is not decided: ",
+                               session.workspace().Shorten(folder), " holds no records\n"));
+      continue;
+    }
     const Predicate::Scope scope = [&](std::string_view name) -> absl::StatusOr<Operand> {
       if (const Json* figure = find(name)) return Operand::Numbers(Samples(*figure));
       if (records) return LookUp(*records, name);
@@ -151,17 +160,27 @@ std::string Today() {
   return absl::StrFormat("%04d-%02d-%02d", day.tm_year + 1900, day.tm_mon + 1, day.tm_mday);
 }
 
-// Files of one device, by day and then by number (10 comes after 9).
+// The number in YYYYMMDD-N.json; nothing for any other name.
+std::optional<int64_t> MeasuredNumber(const std::string& name) {
+  constexpr size_t kDay = 8;
+  constexpr std::string_view kEnding = ".json";
+  if (name.size() <= kDay + 1 + kEnding.size() || name[kDay] != '-' ||
+      name.substr(name.size() - kEnding.size()) != kEnding)
+    return std::nullopt;
+  const std::string number = name.substr(kDay + 1, name.size() - kDay - 1 - kEnding.size());
+  const auto digits = [](const std::string& text) {
+    return std::all_of(text.begin(), text.end(), [](char c) { return c >= '0' && c <= '9'; });
+  };
+  if (!digits(name.substr(0, kDay)) || !digits(number) || number[0] == '0') return std::nullopt;
+  return ParseInt(number);
+}
+
+// Files of one device, by day and then by number (10 comes after 9). Other names are left out.
 std::vector<std::string> MeasuredFiles(const std::string& folder) {
   std::vector<std::pair<std::pair<std::string, int64_t>, std::string>> files;
   for (const std::string& name : ListFolder(folder)) {
-    const size_t hyphen = name.find('-');
-    if (name[0] == '.' || hyphen == std::string::npos || name.size() < 6 ||
-        name.substr(name.size() - 5) != ".json")
-      continue;
-    const int64_t number =
-        ParseInt(name.substr(hyphen + 1, name.size() - 5 - hyphen - 1)).value_or(0);
-    files.push_back({{name.substr(0, hyphen), number}, name});
+    const std::optional<int64_t> number = MeasuredNumber(name);
+    if (number) files.push_back({{name.substr(0, name.find('-')), *number}, name});
   }
   std::sort(files.begin(), files.end());
   std::vector<std::string> names;
@@ -178,16 +197,23 @@ Summary ReadSummary(const Json& figure) {
       .median = number("median"), .iqr = number("iqr"), .min = number("min"), .cv = number("cv")};
 }
 
+// With the last file of the same profile: another profile is another size, and its times differ
+// without any drift. Fails where a file that may be it is damaged.
 absl::StatusOr<Json> CompareWithLast(const std::string& folder, const std::string& name,
-                                     const Json& figures) {
+                                     const Json& figures, Profile profile) {
   Json comparison = {{"supersedes", ""}, {"drifted", Json::array()}};
-  const std::vector<std::string> files = MeasuredFiles(folder);
-  if (files.empty()) return comparison;
-  const std::string file = absl::StrCat(folder, "/", files.back());
-  absl::StatusOr<std::string> text = ReadFile(file);
-  if (!text.ok()) return text.status();
-  absl::StatusOr<Json> last = ReadMeasured(*text, absl::StrCat(name, "/", files.back()));
-  if (!last.ok()) return last.status();
+  std::vector<std::string> files = MeasuredFiles(folder);
+  std::optional<Json> last;
+  for (; !files.empty(); files.pop_back()) {
+    absl::StatusOr<std::string> text = ReadFile(absl::StrCat(folder, "/", files.back()));
+    if (!text.ok()) return text.status();
+    absl::StatusOr<Json> document = ReadMeasured(*text, absl::StrCat(name, "/", files.back()));
+    if (!document.ok()) return document.status();
+    if ((*document)["run"]["profile"] != std::string(ProfileName(profile))) continue;
+    last = *std::move(document);
+    break;
+  }
+  if (!last) return comparison;
   comparison["supersedes"] = files.back();
   for (const Json& old : (*last)["figures"]) {
     for (const Json& fresh : figures) {
@@ -294,10 +320,11 @@ int MeasureLab(const Session& session, const Lab& lab, const Plan& plan) {
     figures.push_back(FigureJson(series, plan.ceilings));
     rounds = std::max(rounds, static_cast<int64_t>(series.samples_ns.size()));
   }
-  absl::StatusOr<Json> claims = DecideClaims(session, lab, *manifest, figures, id);
+  absl::StatusOr<Json> claims = DecideClaims(session, lab, *manifest, figures, id, plan.profile);
   if (!claims.ok()) return Refuse(claims.status());
   const std::string folder = absl::StrCat(workspace.MeasuredFolder(lab.slug), "/", id);
-  absl::StatusOr<Json> comparison = CompareWithLast(folder, workspace.Shorten(folder), figures);
+  absl::StatusOr<Json> comparison =
+      CompareWithLast(folder, workspace.Shorten(folder), figures, plan.profile);
   if (!comparison.ok()) return Refuse(comparison.status());
   Json args = Json::object(), data = Json::array();
   for (const auto& [name, value] : context.args()) args[name] = value;
@@ -523,13 +550,35 @@ int MeasureVerb(const Session& session) {
   return code;
 }
 
-int VerifyMeasured(const Session& session, const Lab& lab) {
+MeasuredCheck VerifyMeasured(const Session& session, const Lab& lab) {
   const std::string top = session.workspace().MeasuredFolder(lab.slug);
-  int code = kDone;
-  for (const std::string& device : ListFolder(top)) {
+  MeasuredCheck check;
+  const auto fail = [&check](std::string_view error) {
+    Session::Error(error);
+    check.errors.emplace_back(error);
+  };
+  const absl::StatusOr<std::vector<std::string>> devices = ReadNames(top);
+  if (!devices.ok()) {
+    if (!absl::IsNotFound(devices.status())) fail(devices.status().message());
+    return check;
+  }
+  for (const std::string& device : *devices) {
     if (device[0] == '.') continue;
     std::optional<Json> last;
-    const std::vector<std::string> files = MeasuredFiles(absl::StrCat(top, "/", device));
+    const std::string folder = absl::StrCat(top, "/", device);
+    const absl::StatusOr<std::vector<std::string>> names = ReadNames(folder);
+    if (!names.ok()) {
+      fail(names.status().message());
+      continue;
+    }
+    for (const std::string& name : *names) {
+      if (name[0] == '.' || MeasuredNumber(name)) continue;
+      fail(absl::StrCat(session.workspace().Shorten(absl::StrCat(folder, "/", name)),
+                        ": it is not named as measured files are (YYYYMMDD-N.json), so nothing "
+                        "reads it; rename it or take it away"));
+    }
+    const std::vector<std::string> files = MeasuredFiles(folder);
+    check.files += static_cast<int64_t>(files.size());
     for (const std::string& name : files) {
       const std::string path = absl::StrCat(top, "/", device, "/", name);
       const auto text = ReadFile(path);
@@ -542,8 +591,7 @@ int VerifyMeasured(const Session& session, const Lab& lab) {
                                                     (*document)["device"].get<std::string>()));
       }
       if (!document.ok()) {
-        Session::Error(document.status().message());
-        code = kNo;
+        fail(document.status().message());
         last.reset();
         continue;
       }
@@ -559,7 +607,7 @@ int VerifyMeasured(const Session& session, const Lab& lab) {
                         (*last)["figures"].size(), hold, (*last)["claims"].size(),
                         (*last)["comparison"]["drifted"].empty() ? "" : ", drifted"));
   }
-  return code;
+  return check;
 }
 
 }  // namespace assay::lab

@@ -4,6 +4,7 @@
 #ifndef ASSAY_TOOLS_LAB_PROGRAM_MEASURE_H_
 #define ASSAY_TOOLS_LAB_PROGRAM_MEASURE_H_
 
+#include <cstdint>
 #include <string>
 #include <vector>
 
@@ -19,9 +20,16 @@ namespace assay::lab {
 // claim about timings fails or a median drifted.
 int MeasureVerb(const Session& session);
 
-// Checks the measured files of a lab: JSON, version, schema, seal, summaries against samples; says
-// what the last one of each device holds. Gives an ExitCode.
-int VerifyMeasured(const Session& session, const Lab& lab);
+// What checking the measured files of one lab came to.
+struct MeasuredCheck {
+  int64_t files = 0;                     // looked at
+  std::vector<std::string> errors = {};  // one for each that is not whole, or has no name of ours
+};
+
+// Checks the measured files of a lab: name, JSON, version, schema, seal, summaries against samples;
+// says what the last one of each device holds, and prints the errors. A lab that measures and has
+// no file is no error here.
+MeasuredCheck VerifyMeasured(const Session& session, const Lab& lab);
 
 // Median, quartile distance (linear interpolation), least value, coefficient of variation of
 // samples.

@@ -106,6 +106,11 @@ bool ReadRecorded(const Session& session, Outcome& outcome) {
   const std::string folder = session.workspace().RecordsFolder(outcome.slug, outcome.profile);
   const std::string name = session.workspace().Shorten(folder);
   absl::StatusOr<std::map<std::string, std::string>> files = ReadFolder(folder);
+  if (!files.ok() && !absl::IsNotFound(files.status())) {
+    // Perhaps a sound record: nobody may take it for missing and write over it.
+    Fail(outcome, "failed", kInternal, files.status().message());
+    return false;
+  }
   if (!files.ok() || files->empty()) {
     Fail(outcome, "missing", kMissing,
          absl::StrCat(name, ": no records; make them with lab run ", outcome.slug,
@@ -153,10 +158,11 @@ Count CountExact(const Outcome& outcome) {
   return count;
 }
 
-// Bounded figures within their bound, modelled and cited ones that are equal.
+// Bounded figures of the record within their bound, modelled and cited ones that are equal.
 Count CountOther(const Outcome& outcome) {
   Count count;
-  for (const Json& item : outcome.now->bounded["figures"]) {
+  const Json& bounded = outcome.recorded ? outcome.recorded->bounded : outcome.now->bounded;
+  for (const Json& item : bounded["figures"]) {
     ++count.of;
     count.good += Differs(outcome, item["id"].get<std::string>()) ? 0 : 1;
   }
@@ -340,9 +346,20 @@ class Printer {
     }
   }
 
+  // What checking a lab's measured files came to. The errors are printed already.
+  void AddMeasured(const std::string& slug, const MeasuredCheck& check, int code) {
+    code_ = Worse(code_, code);
+    measured_.push_back({{"lab", slug}, {"files", check.files}, {"errors", check.errors}});
+  }
+
+  int code() const { return code_; }
+  void Worsen(int code) { code_ = Worse(code_, code); }
+
   int Finish() {
     if (session_.json() && !session_.line().Has("stream")) {
-      Session::Out(CanonicalText({{"schema", schema_}, {"results", results_}, {"code", code_}}));
+      Json document = {{"schema", schema_}, {"results", results_}, {"code", code_}};
+      if (!measured_.empty()) document["measured"] = measured_;
+      Session::Out(CanonicalText(document));
     }
     return code_;
   }
@@ -351,6 +368,7 @@ class Printer {
   const Session& session_;
   std::string schema_;
   Json results_ = Json::array();
+  Json measured_ = Json::array();
   int code_ = kDone;
 };
 
@@ -452,10 +470,9 @@ void Keep(const Session& session, const Lab& lab, const absl::StatusOr<Closure>&
     outcome.code = kDone;
     outcome.word = "new";
     write = true;
-  } else if (accept) {
+  } else if (accept && outcome.word == "damaged") {
     outcome.error.clear();
     outcome.code = kDone;
-    outcome.word = "damaged";
   } else {
     return;
   }
@@ -485,6 +502,10 @@ int RunVerb(const Session& session) {
   if (experiment && session.line().Has("accept")) {
     return Usage(absl::InvalidArgumentError(
         "--accept with --set or --seed: records are made with the lab's own arguments"));
+  }
+  if (experiment && session.line().Has("out")) {
+    return Usage(absl::InvalidArgumentError(
+        "--out with --set or --seed: an experiment is printed and never written"));
   }
   if (absl::Status status = CheckKnobs(session, *request); !status.ok()) return Usage(status);
   Printer printer(session, "lab-run/1");
@@ -549,6 +570,27 @@ void CheckStale(const Session& session, const Manifest& manifest,
   outcome.stale = now != outcome.recorded->exact["code"]["closure_sha256"].get<std::string>();
 }
 
+// Drops the differences that are not of the kind asked for: exact figures and tables, with claims,
+// arguments and data; or the others. A figure is of the kind it has now or had in the record, so
+// one that vanished still has one, and one that changed its kind is of both.
+void KeepKind(bool exact, Outcome& outcome) {
+  const auto holds = [](const Json& list, const std::string& id) {
+    return std::any_of(list.begin(), list.end(),
+                       [&](const Json& item) { return item["id"] == id; });
+  };
+  auto& values = outcome.delta.values;
+  values.erase(std::remove_if(values.begin(), values.end(),
+                              [&](const Difference& d) {
+                                const bool other =
+                                    holds(outcome.recorded->bounded["figures"], d.id) ||
+                                    holds(outcome.now->bounded["figures"], d.id);
+                                if (!exact) return !other;
+                                return other && !holds(outcome.recorded->exact["figures"], d.id) &&
+                                       !holds(outcome.now->exact["figures"], d.id);
+                              }),
+               values.end());
+}
+
 }  // namespace
 
 int VerifyVerb(const Session& session) {
@@ -562,8 +604,7 @@ int VerifyVerb(const Session& session) {
     request->profiles = {Profile::kQuick, Profile::kBrowser, Profile::kFull};
   }
   Printer printer(session, "lab-verify/1");
-  int64_t equal = 0, of = 0, labs = 0;
-  int code = kDone;
+  int64_t equal = 0, of = 0, labs = 0, measured = 0;
   for (const Lab* lab : request->labs) {
     const absl::StatusOr<Manifest> manifest = session.workspace().ReadManifest(lab->slug);
     const absl::StatusOr<Closure> closure = session.workspace().ReadClosure(lab->slug);
@@ -586,16 +627,7 @@ int VerifyVerb(const Session& session) {
             outcome.delta = Compare(*outcome.recorded, *outcome.now);
             if (line.Has("exact") != line.Has("bounded")) {
               // Only one of the two kinds was asked for.
-              const Json& others = outcome.now->bounded["figures"];
-              auto& values = outcome.delta.values;
-              values.erase(std::remove_if(values.begin(), values.end(),
-                                          [&](const Difference& d) {
-                                            const bool other = std::any_of(
-                                                others.begin(), others.end(),
-                                                [&](const Json& f) { return f["id"] == d.id; });
-                                            return other == line.Has("exact");
-                                          }),
-                           values.end());
+              KeepKind(line.Has("exact"), outcome);
             }
             outcome.word = outcome.delta.values.empty() ? "equal" : "differs";
             outcome.code = outcome.delta.values.empty() ? kDone : kNo;
@@ -618,9 +650,26 @@ int VerifyVerb(const Session& session) {
       absl::StrAppend(&human, SummaryLine(session, outcome));
       printer.Print(outcome, human);
     }
-    if (!chosen || line.Has("measured")) code = Worse(code, VerifyMeasured(session, *lab));
+    if (!chosen || line.Has("measured")) {
+      MeasuredCheck check = VerifyMeasured(session, *lab);
+      measured += check.files;
+      int code = check.errors.empty() ? kDone : kNo;
+      // Asked for by name, nothing to check is no pass; beside the values it is only not there yet.
+      if (line.Has("measured") && lab->measure != nullptr && check.files == 0 && code == kDone) {
+        const std::string error =
+            absl::StrCat(lab->slug, ": no measured files; make one with lab measure ", lab->slug);
+        Session::Error(error);
+        check.errors.push_back(error);
+        code = kMissing;
+      }
+      printer.AddMeasured(lab->slug, check, code);
+    }
   }
-  code = Worse(code, printer.Finish());
+  if (line.Has("measured") && measured == 0 && printer.code() == kDone) {
+    Session::Error("no measured file was checked: none of these labs measures anything");
+    printer.Worsen(kMissing);
+  }
+  const int code = printer.Finish();
   if (recompute && !session.json() && !line.Has("stream") && !session.quiet()) {
     Session::Out(absl::StrCat("verified ", labs, labs == 1 ? " lab: " : " labs: ", equal, " of ",
                               of, " exact values equal\n"));
