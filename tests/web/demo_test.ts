@@ -156,6 +156,27 @@ test("Reset gives the hash of the link back, New seed another seed", async () =>
   await close();
 });
 
+test("a changed link is followed, also beside a part that reads alike", async () => {
+  const { page, close } = await begin();
+  await runDemo(page, tag);
+  await waitForState(page, tag, ["ready"]);
+  await page.locator(`${tag} input[type=number]`).first().fill("65");
+  await page.keyboard.press("Enter");
+  await says(page, /After 65 terms/);
+  assert.equal(await page.evaluate(() => location.hash), "#sample=n:65,seed:7,mood:good");
+  await page.evaluate(() => {
+    location.hash = "#my-sample=n:65,seed:7,mood:good&sample=n:7";
+  });
+  await says(page, /After 7 terms/);
+  assert.equal(await value(page, "n"), 7);
+  await page.evaluate(() => {
+    location.hash = "#my-sample=n:9";
+  });
+  await page.waitForTimeout(100);
+  assert.equal(await value(page, "n"), 7);
+  await close();
+});
+
 test("what a link gets wrong is clamped or ignored, and said", async () => {
   const { page, close } = await begin("#sample=n:999999,seed:-3,mood:angry,colour:red");
   assert.equal(await value(page, "n"), 4096);
@@ -192,6 +213,38 @@ test("Stop ends an endless call within 100 ms, and the demo goes on after it", a
   await waitForState(page, tag, ["ready"]);
   await close();
 });
+
+for (const how of ["Stop while loading", "a move on the page"]) {
+  test(`after ${how}, Run again does not wait for the old computation`, async () => {
+    const { page, close } = await begin();
+    await page.evaluate(
+      ([t, moved]) => {
+        const demo = document.querySelector(t!) as HTMLElement & {
+          compute?(): Promise<never>;
+          stop(): void;
+          load(): Promise<void>;
+        };
+        // A computation that waits for something which never comes, as for data on a dead line.
+        const began = new Promise<void>((resolve) => {
+          demo.compute = () => {
+            resolve();
+            return new Promise(() => {});
+          };
+        });
+        void demo.load();
+        return began.then(() => {
+          delete demo.compute;
+          if (moved) document.querySelector("main")!.append(demo);
+          else demo.stop();
+          void demo.load();
+        });
+      },
+      [tag, how === "a move on the page" ? "moved" : ""],
+    );
+    await waitForState(page, tag, ["ready"], 5000);
+    await close();
+  });
+}
 
 test("Escape stops too", async () => {
   const { page, close } = await begin();

@@ -120,7 +120,6 @@ export abstract class Demo<S extends Params> extends LitElement {
   #onScreen = true;
   #observer: IntersectionObserver | undefined;
   #near: IntersectionObserver | undefined;
-  #link = "";
 
   constructor() {
     super();
@@ -237,7 +236,7 @@ export abstract class Demo<S extends Params> extends LitElement {
     this.#sizes?.disconnect();
     this.#near?.disconnect();
     clearTimeout(this.#speaking);
-    this.#generation++;
+    this.#supersede();
     this.#playing = false;
     this.#module?.close();
     this.#module = undefined;
@@ -270,10 +269,10 @@ export abstract class Demo<S extends Params> extends LitElement {
   };
 
   readonly #hashChanged = (): void => {
-    const texts = readHash(location.hash, this.demoName);
-    if (!texts || `${this.demoName}=${stateText(this.params, this.values)}` === this.#link) {
-      if (!texts || location.hash.includes(this.#link)) return;
-    }
+    const parts = location.hash.replace(/^#/, "").split("&");
+    const part = parts.find((text) => text.startsWith(`${this.demoName}=`));
+    // Nothing about this demo, or the very state that it shows.
+    if (!part || part === `${this.demoName}=${stateText(this.params, this.values)}`) return;
     this.#readState();
     this.#recompute();
   };
@@ -296,7 +295,6 @@ export abstract class Demo<S extends Params> extends LitElement {
   }
 
   #writeLink(): void {
-    this.#link = `${this.demoName}=${stateText(this.params, this.values)}`;
     const hash = writeHash(location.hash, this.demoName, stateText(this.params, this.values));
     history.replaceState(history.state, "", hash);
   }
@@ -336,7 +334,7 @@ export abstract class Demo<S extends Params> extends LitElement {
     }
     this.#loadDone = 0;
     this.#become("loading");
-    const generation = ++this.#generation;
+    const generation = this.#supersede();
     this.#module ??= new Module(
       `${this.#about.slug}/demo`,
       (module) => this.prepare(module),
@@ -352,6 +350,13 @@ export abstract class Demo<S extends Params> extends LitElement {
     } catch (error) {
       if (generation === this.#generation) this.#fail(error);
     }
+  }
+
+  /** Begins a new generation: what is still under way belongs to the old one, and nobody waits for it any more. */
+  #supersede(): number {
+    this.#computing = undefined;
+    this.#again = false;
+    return ++this.#generation;
   }
 
   async #focusFirst(): Promise<void> {
@@ -379,8 +384,8 @@ export abstract class Demo<S extends Params> extends LitElement {
     if (!module || ["static", "unsupported"].includes(this.state)) return Promise.resolve();
     this.requestUpdate();
     this.#again = true;
+    const generation = this.#generation;
     this.#computing ??= (async () => {
-      const generation = this.#generation;
       try {
         while (this.#again && generation === this.#generation) {
           this.#again = false;
@@ -409,7 +414,7 @@ export abstract class Demo<S extends Params> extends LitElement {
       } catch (error) {
         if (generation === this.#generation) this.#fail(error);
       } finally {
-        this.#computing = undefined;
+        if (generation === this.#generation) this.#computing = undefined;
       }
     })();
     return this.#computing;
@@ -479,7 +484,7 @@ export abstract class Demo<S extends Params> extends LitElement {
       this.#say(`Stopped at step ${this.k} of ${this.steps}.`);
     }
     if (this.state === "loading") {
-      this.#generation++;
+      this.#supersede();
       this.#module?.close();
       this.#module = undefined;
       this.#become("static");
