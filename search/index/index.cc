@@ -51,9 +51,16 @@ bool AllFinite(std::span<const T> row) {
   }
 }
 
-// x.x of a padded row, in the order in which the kernels add. u8: exact.
+// Whether f32 is wide enough for x.x, and so, by Cauchy and Schwarz, for x.y with any y of which
+// the same holds: no partial sum overflows, and what terms lose below 2^-126, at most 2^-150 each,
+// is less than 2^-35 of sqrt(x.x y.y). false for 0 and NaN.
+bool FitsF32(double square) { return square >= 0x1p-100 && square <= 0x1p120; }
+
+// x.x of a padded row, in the order in which the kernels add: in f32, or in f64 where f32 is too
+// narrow. u8: exact.
 double SquareSum(const float* row, int64_t stride) {
-  return internal::InnerProductReference(row, row, stride);
+  const double square = internal::InnerProductReference(row, row, stride);
+  return FitsF32(square) ? square : internal::WideInnerProduct(row, row, stride);
 }
 double SquareSum(const uint8_t* row, int64_t stride) {
   int64_t sum = 0;
@@ -115,7 +122,7 @@ absl::StatusOr<FlatIndex<T>> FlatIndex<T>::Create(int64_t dimension, Metric metr
 }
 
 template <class T>
-absl::Status FlatIndex<T>::Reserve(int64_t rows) {
+absl::Status FlatIndex<T>::Reserve(int64_t rows, hwy::AlignedFreeUniquePtr<T[]>& old) {
   const int64_t most = options_.max_bytes / row_bytes();
   if (rows > most) {
     return absl::ResourceExhaustedError(absl::StrCat(
@@ -134,7 +141,7 @@ absl::Status FlatIndex<T>::Reserve(int64_t rows) {
         absl::StrCat("index: the system has no ", bytes, " bytes for ", grown, " rows"));
   }
   if (size_ > 0) std::memcpy(block.get(), rows_.get(), static_cast<size_t>(size_ * row_bytes()));
-  rows_ = std::move(block);
+  old = std::exchange(rows_, std::move(block));
   capacity_ = grown;
   return absl::OkStatus();
 }
@@ -162,7 +169,9 @@ absl::Status FlatIndex<T>::Add(MatrixView<const T> rows) {
   if (rows.rows() > std::numeric_limits<int64_t>::max() - size_) {
     return absl::ResourceExhaustedError("index: the row numbers would overflow");
   }
-  if (absl::Status reserved = Reserve(size_ + rows.rows()); !reserved.ok()) return reserved;
+  // The rows may be the index's own: they stay where they are until they are copied.
+  hwy::AlignedFreeUniquePtr<T[]> old;
+  if (absl::Status reserved = Reserve(size_ + rows.rows(), old); !reserved.ok()) return reserved;
   // The inner product of floats needs no square; the L2 of bytes comes from squares and products.
   const bool needs_squares =
       metric_ == Metric::kCosine || (metric_ == Metric::kL2 && std::is_same_v<T, uint8_t>);
@@ -228,9 +237,18 @@ void FlatIndex<T>::Scan(Block& block, int64_t begin, int64_t end) const {
           case Metric::kInnerProduct:
             key = -static_cast<double>(sums[r]);
             break;
-          case Metric::kCosine:
-            key = CosineKey(sums[r], xx, squares_[id]);
+          case Metric::kCosine: {
+            const double yy = squares_[id];
+            double dot = sums[r];
+            if constexpr (std::is_same_v<T, float>) {
+              if (!(FitsF32(xx) && FitsF32(yy)) && xx != 0 && yy != 0) {
+                dot = internal::WideInnerProduct(block.queries.get() + q * stride_,
+                                                 rows_.get() + id * stride_, stride_);
+              }
+            }
+            key = CosineKey(dot, xx, yy);
             break;
+          }
         }
         // False for NaN as well.
         if (!(key <= best.threshold())) continue;

@@ -56,8 +56,10 @@ struct SearchOptions {
 //     finite input without overflow the error of a sum S of d terms t_i is at most
 //     gamma(ceil(d/16) + 4) sum |t_i|, gamma(m) = m u / (1 - m u), u = 2^-24, plus two roundings a
 //     term (Higham 2002, sec. 4.2). A sum that overflows to infinity is returned as such; a pair
-//     whose value is NaN is not returned. Cosine divides in f64, so its only error is of its sums;
-//     a vector whose x.x rounds to 0 counts as the zero vector.
+//     whose value is NaN is not returned. Cosine divides in f64, so its only error is of its sums.
+//     Where x.x or y.y, summed in f32, lies outside [2^-100, 2^120], cosine takes that square and
+//     x.y from sums in f64, in the same order: no finite vectors overflow or underflow there, and
+//     only a vector of zeros counts as the zero vector.
 //   uint8_t: sums in integers, exact; cosine is one f64 division, one root and one subtraction.
 //
 // Thread safety: const functions may run at the same time; Add must not run beside anything else.
@@ -73,7 +75,7 @@ class FlatIndex {
   FlatIndex& operator=(FlatIndex&&) noexcept = default;
 
   // Appends rows: [n, dimension], row-major. n = 0 is allowed. A row with a NaN or an infinity is
-  // stored, keeps its id, and is never returned.
+  // stored, keeps its id, and is never returned. The rows may be rows of this index.
   // Cost: amortised O(n * dimension) copies; at most one new block of memory.
   // Fails: InvalidArgument if the length is no multiple of the dimension (or the view's columns are
   // not the dimension), ResourceExhausted beyond max_bytes; the index is then unchanged.
@@ -110,7 +112,8 @@ class FlatIndex {
 
   FlatIndex(int64_t dimension, Metric metric, const IndexOptions& options);
 
-  absl::Status Reserve(int64_t rows);
+  // Makes room for this many rows. Where they move, `old` takes over the memory that they leave.
+  absl::Status Reserve(int64_t rows, hwy::AlignedFreeUniquePtr<T[]>& old);
   // Scans rows [begin, end) for the queries of one block.
   void Scan(Block& block, int64_t begin, int64_t end) const;
 

@@ -124,6 +124,49 @@ TEST(IndexTest, CosineIgnoresLengthAndKnowsTheZeroVector) {
   EXPECT_EQ(zero->distances, (std::vector<double>{1, 1, 1, 1}));
 }
 
+TEST(IndexTest, CosineIsRightForVeryLongAndVeryShortVectors) {
+  // Squares of f32 would overflow, or lose their digits, for all but 1e-3 and 1.
+  const float denormal = std::numeric_limits<float>::denorm_min();
+  const std::vector<float> lengths = {denormal, 1e-40f, 3e-23f, 1e-16f, 1e-3f,
+                                      1,        1e17f,  1e20f,  3e38f};
+  for (const float row : lengths) {
+    for (const float query : lengths) {
+      SCOPED_TRACE(testing::Message() << query << " against " << row);
+      const auto line = Build<float>({row, -row, 0}, 1, Metric::kCosine);
+      const auto along = line.Search(std::vector<float>{query}, 3);
+      EXPECT_EQ(along->ids, (std::vector<int64_t>{0, 2, 1}));
+      EXPECT_NEAR(along->distances[0], 0, 1e-7);
+      EXPECT_EQ(along->distances[1], 1);
+      EXPECT_NEAR(along->distances[2], 2, 1e-7);
+      // Many coordinates: the sum overflows where no term does. 45 degrees between the two.
+      std::vector<float> wide(2 * 40, row);
+      std::fill(wide.begin() + 60, wide.end(), 0.0f);
+      const auto plane = Build<float>(wide, 40, Metric::kCosine);
+      const auto result = plane.Search(std::vector<float>(40, query), 2);
+      EXPECT_EQ(result->ids, (std::vector<int64_t>{0, 1}));
+      EXPECT_NEAR(result->distances[0], 0, 1e-6);
+      EXPECT_NEAR(result->distances[1], 1 - std::sqrt(0.5), 1e-6);
+    }
+  }
+}
+
+TEST(IndexTest, CosineOfAnyLengthEqualsTheReferenceBitForBit) {
+  const int64_t d = 37, n = 60, m = 40;
+  std::vector<float> rows = Floats(n * d, 91);
+  std::vector<float> queries = Floats(m * d, 92);
+  // Lengths from subnormal to the largest, and through both bounds between the two sums.
+  for (int64_t i = 0; i < n * d; ++i)
+    rows[i] = std::ldexp(rows[i], static_cast<int>(i / d) * 4 - 120);
+  for (int64_t i = 0; i < m * d; ++i) {
+    queries[i] = std::ldexp(queries[i], static_cast<int>(i / d) * 6 - 118);
+  }
+  const auto index = Build<float>(rows, d, Metric::kCosine);
+  const auto expected = SearchReference(MatrixView<const float>(rows, n, d),
+                                        MatrixView<const float>(queries, m, d), n, Metric::kCosine);
+  ASSERT_TRUE(expected.ok());
+  ExpectSameBits(*index.Search(queries, n), *expected);
+}
+
 TEST(IndexTest, CosineStaysInItsRange) {
   const std::vector<float> rows = Floats(200 * 7, 3);
   const auto index = Build<float>(rows, 7, Metric::kCosine);
@@ -417,6 +460,23 @@ TEST(IndexTest, RowsAddedInPiecesEqualRowsAddedAtOnce) {
   }
   const std::vector<float> queries = Floats(4 * 5, 72);
   ExpectSameBits(*at_once.Search(queries, 9), *in_pieces->Search(queries, 9));
+}
+
+TEST(IndexTest, RowsOfTheIndexItselfCanBeAdded) {
+  // Rows of 128 KiB: an allocator gives such blocks back to the system, and a late read ends there.
+  const int64_t d = 32768;
+  auto index = FlatIndex<float>::Create(d, Metric::kL2);
+  const std::vector<float> rows = Floats(3 * d, 93);
+  ASSERT_TRUE(index->Add(rows).ok());
+  // Every other time there is no room left.
+  for (int64_t id = 0; id < 12; ++id) ASSERT_TRUE(index->Add(*index->Row(id)).ok());
+  ASSERT_EQ(index->size(), 15);
+  for (int64_t id = 0; id < index->size(); ++id) {
+    const std::span<const float> row = *index->Row(id);
+    for (int64_t j = 0; j < d; ++j) {
+      ASSERT_EQ(FloatBits(row[j]), FloatBits(rows[(id % 3) * d + j])) << id << " " << j;
+    }
+  }
 }
 
 TEST(IndexTest, ExplainCountsTheWork) {

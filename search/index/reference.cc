@@ -14,9 +14,10 @@ namespace assay::index {
 namespace {
 
 // Adds in the documented order: term i goes to lane i mod 16, then the lanes fold in halves.
+template <class T>
 class LaneSum {
  public:
-  void Add(int64_t i, float term) { lanes_[i % 16] += term; }
+  void Add(int64_t i, T term) { lanes_[i % 16] += term; }
   double Total() {
     for (int half = 8; half > 0; half /= 2) {
       for (int j = 0; j < half; ++j) lanes_[j] += lanes_[j + half];
@@ -25,7 +26,7 @@ class LaneSum {
   }
 
  private:
-  float lanes_[16] = {};
+  T lanes_[16] = {};
 };
 
 class WholeSum {
@@ -37,7 +38,7 @@ class WholeSum {
   int64_t total_ = 0;
 };
 
-LaneSum MakeSum(float) { return {}; }
+LaneSum<float> MakeSum(float) { return {}; }
 WholeSum MakeSum(uint8_t) { return {}; }
 float Wide(float x) { return x; }
 int64_t Wide(uint8_t x) { return x; }
@@ -49,14 +50,36 @@ double Product(MatrixView<const T> a, int64_t i, MatrixView<const T> b, int64_t 
   return sum.Total();
 }
 
+// Squares outside these bounds, and products with such vectors, are summed in f64.
+bool FitsF32(double square) { return 0x1p-100 <= square && square <= 0x1p120; }
+
+double WideProduct(MatrixView<const float> a, int64_t i, MatrixView<const float> b, int64_t j) {
+  LaneSum<double> sum;
+  for (int64_t c = 0; c < a.cols(); ++c) sum.Add(c, double{a(i, c)} * double{b(j, c)});
+  return sum.Total();
+}
+
+double Cosine(MatrixView<const float> a, int64_t i, MatrixView<const float> b, int64_t j, double xx,
+              double yy) {
+  if (!FitsF32(xx)) xx = WideProduct(a, i, a, i);
+  if (!FitsF32(yy)) yy = WideProduct(b, j, b, j);
+  if (xx == 0 || yy == 0) return 1.0;
+  const bool narrow = FitsF32(xx) && FitsF32(yy);
+  return 1.0 - (narrow ? Product(a, i, b, j) : WideProduct(a, i, b, j)) / std::sqrt(xx * yy);
+}
+
+// Bytes are summed exactly.
+double Cosine(MatrixView<const uint8_t> a, int64_t i, MatrixView<const uint8_t> b, int64_t j,
+              double xx, double yy) {
+  if (xx == 0 || yy == 0) return 1.0;
+  return 1.0 - Product(a, i, b, j) / std::sqrt(xx * yy);
+}
+
 template <class T>
 double Value(MatrixView<const T> a, int64_t i, MatrixView<const T> b, int64_t j, Metric metric) {
   if (metric == Metric::kInnerProduct) return Product(a, i, b, j);
   if (metric == Metric::kCosine) {
-    const double xx = Product(a, i, a, i);
-    const double yy = Product(b, j, b, j);
-    if (xx == 0 || yy == 0) return 1.0;
-    const double value = 1.0 - Product(a, i, b, j) / std::sqrt(xx * yy);
+    const double value = Cosine(a, i, b, j, Product(a, i, a, i), Product(b, j, b, j));
     if (std::isnan(value)) return value;
     return std::min(std::max(value, 0.0), 2.0);
   }

@@ -207,7 +207,8 @@ void InnerProducts(const U8Tile& tile) { HWY_DYNAMIC_DISPATCH(InnerProductsU8)(t
 
 namespace {
 
-float FoldLanes(float (&lanes)[kF32Lanes]) {
+template <class T>
+T FoldLanes(T (&lanes)[kF32Lanes]) {
   for (int64_t half = kF32Lanes / 2; half > 0; half /= 2) {
     for (int64_t j = 0; j < half; ++j) lanes[j] += lanes[j + half];
   }
@@ -228,6 +229,12 @@ float SquaredL2Reference(const float* x, const float* y, int64_t n) {
 float InnerProductReference(const float* x, const float* y, int64_t n) {
   float lanes[kF32Lanes] = {};
   for (int64_t i = 0; i < n; ++i) lanes[i % kF32Lanes] += x[i] * y[i];
+  return FoldLanes(lanes);
+}
+
+double WideInnerProduct(const float* x, const float* y, int64_t n) {
+  double lanes[kF32Lanes] = {};
+  for (int64_t i = 0; i < n; ++i) lanes[i % kF32Lanes] += static_cast<double>(x[i]) * y[i];
   return FoldLanes(lanes);
 }
 

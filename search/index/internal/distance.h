@@ -55,6 +55,10 @@ void InnerProducts(const U8Tile& tile);
 float SquaredL2Reference(const float* x, const float* y, int64_t n);
 float InnerProductReference(const float* x, const float* y, int64_t n);
 
+// The inner product in f64, its lanes and their fold as above. The product of two floats is exact
+// in f64, and no sum of finite floats overflows or underflows there.
+double WideInnerProduct(const float* x, const float* y, int64_t n);
+
 }  // namespace assay::index::internal
 
 #endif  // ASSAY_SEARCH_INDEX_INTERNAL_DISTANCE_H_
