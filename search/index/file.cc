@@ -2,8 +2,11 @@
 
 #include "search/index/file.h"
 
+#include <unistd.h>
+
 #include <algorithm>
 #include <array>
+#include <atomic>
 #include <bit>
 #include <cerrno>
 #include <cstddef>
@@ -39,6 +42,10 @@ using File = std::unique_ptr<std::FILE, CloseFile>;
 
 absl::Status Damaged(std::string_view what) {
   return absl::DataLossError(absl::StrCat("index file: ", what));
+}
+
+std::string Reason(int number) {
+  return absl::StrCat(std::strerror(number), " (errno ", number, ")");
 }
 
 }  // namespace
@@ -123,6 +130,10 @@ absl::StatusOr<FlatIndex<T>> Deserialize(std::span<const uint8_t> bytes) {
       FlatIndex<T>::Create(static_cast<int64_t>(dimension), static_cast<Metric>(bytes[14]),
                            {.max_bytes = static_cast<int64_t>(max_bytes)});
   if (!index.ok()) return index.status();
+  if (rows > max_bytes / static_cast<uint64_t>(index->row_bytes())) {
+    return Damaged(absl::StrCat("the header allows ", max_bytes, " bytes and speaks of ", rows,
+                                " rows of ", index->row_bytes(), " bytes in memory"));
+  }
   // Blocks of rows: `bytes` need not be aligned for T, and one block is enough memory beside the
   // two copies.
   const uint64_t block_rows = std::max<uint64_t>(1, (uint64_t{1} << 20) / row_bytes);
@@ -132,7 +143,8 @@ absl::StatusOr<FlatIndex<T>> Deserialize(std::span<const uint8_t> bytes) {
     block.resize(static_cast<size_t>(count * dimension));
     std::memcpy(block.data(), content.data() + kHeaderBytes + static_cast<size_t>(row * row_bytes),
                 static_cast<size_t>(count * row_bytes));
-    if (absl::Status added = index->Add(block); !added.ok()) return Damaged(added.message());
+    // What still fails is memory: no fault of the file.
+    if (absl::Status added = index->Add(block); !added.ok()) return added;
   }
   return index;
 }
@@ -140,21 +152,25 @@ absl::StatusOr<FlatIndex<T>> Deserialize(std::span<const uint8_t> bytes) {
 template <class T>
 absl::Status Save(const FlatIndex<T>& index, const std::string& path) {
   const std::vector<uint8_t> bytes = Serialize(index);
-  const std::string partial = path + ".partial";
+  // No other writer's, in this process or another.
+  static std::atomic<int64_t> saves = 0;
+  const std::string partial = absl::StrCat(path, ".partial.", ::getpid(), ".", ++saves);
   const auto failed = [&](std::string_view what) {
     const int reason = errno;
     std::remove(partial.c_str());
-    return absl::UnavailableError(
-        absl::StrCat("index file: ", what, " ", partial, ": ", std::strerror(reason)));
+    return absl::UnavailableError(absl::StrCat("index file: cannot save ", path, ": cannot ", what,
+                                               " ", partial, ": ", Reason(reason)));
   };
   File file(std::fopen(partial.c_str(), "wb"));
-  if (file == nullptr) return failed("cannot create");
+  if (file == nullptr) return failed("create");
   if (std::fwrite(bytes.data(), 1, bytes.size(), file.get()) != bytes.size() ||
       std::fflush(file.get()) != 0) {
-    return failed("cannot write");
+    return failed("write");
   }
-  if (std::fclose(file.release()) != 0) return failed("cannot close");
-  if (std::rename(partial.c_str(), path.c_str()) != 0) return failed("cannot rename");
+  // Before the rename: otherwise a machine that fails may have renamed what it never wrote.
+  if (::fsync(::fileno(file.get())) != 0) return failed("flush");
+  if (std::fclose(file.release()) != 0) return failed("close");
+  if (std::rename(partial.c_str(), path.c_str()) != 0) return failed("rename");
   return absl::OkStatus();
 }
 
@@ -162,15 +178,17 @@ template <class T>
 absl::StatusOr<FlatIndex<T>> Load(const std::string& path) {
   File file(std::fopen(path.c_str(), "rb"));
   if (file == nullptr) {
-    return absl::NotFoundError(
-        absl::StrCat("index file: cannot open ", path, ": ", std::strerror(errno)));
+    return absl::NotFoundError(absl::StrCat("index file: cannot open ", path, ": ", Reason(errno)));
   }
   std::vector<uint8_t> bytes;
   std::array<uint8_t, 1 << 16> piece;
   while (const size_t read = std::fread(piece.data(), 1, piece.size(), file.get())) {
     bytes.insert(bytes.end(), piece.begin(), piece.begin() + read);
   }
-  if (std::ferror(file.get()) != 0) return Damaged(absl::StrCat("cannot read ", path));
+  if (std::ferror(file.get()) != 0) {
+    return absl::UnavailableError(
+        absl::StrCat("index file: cannot read ", path, ": ", Reason(errno)));
+  }
   return Deserialize<T>(bytes);
 }
 

@@ -39,17 +39,20 @@ std::vector<uint8_t> Serialize(const FlatIndex<T>& index);
 // The index of these bytes, equal to the one that was serialised in rows and every parameter;
 // searches in it give the same bits. `bytes` may come from anywhere: any content is safe. Fails:
 // DataLoss if the bytes are cut short, damaged or inconsistent, Unimplemented if they are whole but
-// of a version this code does not know, InvalidArgument if they hold another element type.
+// of a version this code does not know, InvalidArgument if they hold another element type,
+// ResourceExhausted if the system has no memory for the rows.
 template <class T>
 absl::StatusOr<FlatIndex<T>> Deserialize(std::span<const uint8_t> bytes);
 
-// Serialize to a file: written beside it under a temporary name, flushed, then renamed, so that a
-// reader sees the old file or the new one and never a part. Fails: Unavailable, naming the file and
-// the system's reason; no part is left behind.
+// Serialize to a file: written beside it under a name of this process's and this call's own,
+// flushed to the device, then renamed, so that a reader sees the old file or the new one and never
+// a part, also where several write at once or the machine fails. Fails: Unavailable, naming the
+// file and the system's reason with its number; no part is left behind.
 template <class T>
 absl::Status Save(const FlatIndex<T>& index, const std::string& path);
 
-// Deserialize from a file. Fails as Deserialize does, NotFound if it can't be opened.
+// Deserialize from a file. Fails as Deserialize does, NotFound if it can't be opened, Unavailable
+// if it can't be read.
 template <class T>
 absl::StatusOr<FlatIndex<T>> Load(const std::string& path);
 

@@ -2,10 +2,18 @@
 
 #include "search/index/file.h"
 
+#if !defined(__EMSCRIPTEN__)
+#include <sys/resource.h>
+#include <unistd.h>
+#endif
+
 #include <algorithm>
+#include <cerrno>
+#include <cinttypes>
 #include <cstdint>
 #include <cstdio>
 #include <cstdlib>
+#include <filesystem>
 #include <limits>
 #include <string>
 #include <vector>
@@ -14,6 +22,7 @@
 #include "gtest/gtest.h"
 #include "numerics/core/bits.h"
 #include "numerics/core/sha256.h"
+#include "numerics/core/thread_pool.h"
 
 namespace assay::index {
 namespace {
@@ -176,16 +185,75 @@ TEST(FileTest, SavesAndLoadsFiles) {
   const auto loaded = Load<uint8_t>(path);
   ASSERT_TRUE(loaded.ok()) << loaded.status();
   EXPECT_EQ(Serialize(*loaded), Serialize(ByteSample()));
-  std::FILE* partial = std::fopen((path + ".partial").c_str(), "rb");
-  EXPECT_EQ(partial, nullptr);
-  if (partial != nullptr) std::fclose(partial);
+  for (const auto& entry : std::filesystem::directory_iterator(TemporaryPath(""))) {
+    EXPECT_EQ(entry.path().string().find("sample.index."), std::string::npos) << entry.path();
+  }
   std::remove(path.c_str());
 }
 
+TEST(FileTest, AnotherWritersPartIsLeftAlone) {
+  // A folder in the way of a fixed name; another process may be writing there.
+  const std::string path = TemporaryPath("shared.index");
+  std::filesystem::create_directory(path + ".partial");
+  EXPECT_TRUE(Save(ByteSample(), path).ok());
+  EXPECT_TRUE(std::filesystem::exists(path + ".partial"));
+  std::filesystem::remove(path + ".partial");
+  std::remove(path.c_str());
+}
+
+TEST(FileTest, WritersAtOnceLeaveOneWholeFile) {
+  const std::string path = TemporaryPath("contended.index");
+  const std::vector<uint8_t> bytes = Serialize(ByteSample());
+  ThreadPool pool(4);
+  pool.ParallelFor(200, 1, [&](int64_t, int64_t) {
+    ASSERT_TRUE(Save(ByteSample(), path).ok());
+    const auto loaded = Load<uint8_t>(path);
+    ASSERT_TRUE(loaded.ok()) << loaded.status();
+    ASSERT_EQ(Serialize(*loaded), bytes);
+  });
+  std::remove(path.c_str());
+}
+
+#if !defined(__EMSCRIPTEN__)  // no limits of the system there
+TEST(FileTest, NoMemoryForTheRowsIsNoDamage) {
+  // Bytes of one dimension take 32 bytes a row: 8 MB become 256 MB.
+  auto index = FlatIndex<uint8_t>::Create(1, Metric::kInnerProduct);
+  const std::vector<uint8_t> empty = Unsealed(Serialize(*index));
+  std::vector<uint8_t> content = empty;
+  const uint64_t rows = uint64_t{1} << 23;
+  StoreLittleEndian(rows, content.data() + 24);
+  StoreLittleEndian(rows, content.data() + 40);
+  content.resize(content.size() + rows);
+  const std::vector<uint8_t> bytes = Sealed(content);
+  int64_t pages = 0;
+  std::FILE* statistics = std::fopen("/proc/self/statm", "r");
+  ASSERT_NE(statistics, nullptr);
+  ASSERT_EQ(std::fscanf(statistics, "%" SCNd64, &pages), 1);
+  std::fclose(statistics);
+  rlimit before;
+  ASSERT_EQ(getrlimit(RLIMIT_AS, &before), 0);
+  rlimit tight = before;
+  tight.rlim_cur = static_cast<rlim_t>(pages * sysconf(_SC_PAGESIZE)) + (rlim_t{64} << 20);
+  ASSERT_EQ(setrlimit(RLIMIT_AS, &tight), 0);
+  const absl::Status status = Deserialize<uint8_t>(bytes).status();
+  ASSERT_EQ(setrlimit(RLIMIT_AS, &before), 0);
+  EXPECT_EQ(status.code(), absl::StatusCode::kResourceExhausted) << status;
+}
+#endif
+
 TEST(FileTest, SaysWhyAFileCannotBeReadOrWritten) {
   EXPECT_EQ(Load<float>(TemporaryPath("none.index")).status().code(), absl::StatusCode::kNotFound);
-  EXPECT_EQ(Save(Sample(), TemporaryPath("no-folder/x.index")).code(),
-            absl::StatusCode::kUnavailable);
+  const std::string path = TemporaryPath("no-folder/x.index");
+  const absl::Status status = Save(Sample(), path);
+  EXPECT_EQ(status.code(), absl::StatusCode::kUnavailable);
+  EXPECT_EQ(status.message().find("index file: cannot save " + path + ": cannot create " + path +
+                                  ".partial."),
+            0u)
+      << status;
+  EXPECT_NE(status.message().find("(errno " + std::to_string(ENOENT) + ")"), std::string::npos)
+      << status;
+  // A folder opens, but does not read.
+  EXPECT_EQ(Load<float>(TemporaryPath("")).status().code(), absl::StatusCode::kUnavailable);
 }
 
 }  // namespace
