@@ -15,6 +15,7 @@
 #include <vector>
 
 #include "numerics/core/bits.h"
+#include "numerics/core/check.h"
 #include "numerics/core/elementary.h"
 #include "numerics/floating/anatomy.h"
 #include "numerics/floating/big_integer.h"
@@ -69,6 +70,13 @@ std::string Brief(double x, int digits) {
   return floating::ShortestDecimal(Format::kF64, rounded.value_or(0));
 }
 
+// The same beyond the range of f64 and its subnormals, where a double has lost digits or is 0.
+std::string Brief(const Rational& x, int digits) {
+  const double value = x.ToDouble();
+  const double size = value < 0 ? -value : value;
+  return x.IsZero() || size >= 0x1p-1022 ? Brief(value, digits) : x.ToScientific(digits);
+}
+
 // A factor: "1", "250", "2e8".
 std::string Factor(double x) {
   if (x != x || x - x != 0 || x < 1e5) return Brief(x, 2);
@@ -80,7 +88,8 @@ std::string Factor(double x) {
 // ------------------------------------------------------------------ exact answers
 
 constexpr int kReferenceBits = 320;
-constexpr int kMostBits = 8192;
+// Room for 1e1200 + 1e-1200 - 1e1200, the widest numbers that are read.
+constexpr int kMostBits = 16384;
 
 // An exact answer, or what stands in its place.
 struct Exact {
@@ -129,8 +138,29 @@ Rational ExpOf(const Rational& x) {
   return (x.IsNegative() ? Rational(1.0) / result : result).CutTo(kReferenceBits);
 }
 
-// log(x) for x > 0: Halley's iteration on the exponential, which triples the digits each time.
+// 2 atanh(z) for |z| < 2^-8, to about kReferenceBits bits of the answer, by its series.
+Rational TwiceAtanh(const Rational& z) {
+  constexpr int kBits = kReferenceBits + 64;
+  const Rational square = (z * z).CutTo(kBits);
+  Rational power = z.CutTo(kBits);
+  Rational sum = power;
+  for (int n = 3; !power.IsZero(); n += 2) {
+    power = (power * square).CutTo(kBits);
+    const Rational term = (power / Rational(static_cast<double>(n))).CutTo(kBits);
+    if (term.Abs() < sum.Abs() * Rational(0x1p-340)) break;
+    sum = (sum + term).CutTo(kBits);
+  }
+  return (sum + sum).CutTo(kReferenceBits);
+}
+
+// log(x) for x > 0, to about kReferenceBits bits of the answer, less eight for x beyond 2^-8
+// from 1. Near 1 the logarithm is small beside the exponential's last bit, so a series takes over
+// there. Elsewhere: Halley's iteration on the exponential, which triples the digits each time.
 Rational LogOf(const Rational& x) {
+  const Rational one(1.0);
+  const Rational distance = x - one;
+  if (distance.IsZero()) return Rational();
+  if (distance.Abs() < Rational(0x1p-8)) return TwiceAtanh(distance / (x + one));
   const Rational::Leading leading = x.LeadingBits();
   constexpr double kLn2 = 0.69314718055994530942;
   Rational y(assay::Log(static_cast<double>(leading.significand >> 11) * 0x1p-52) +
@@ -825,20 +855,30 @@ std::string AnalyseSum(std::string_view text) {
   std::string error;
   const std::vector<Rational> numbers = ReadList(text, kMaxTerms, &error);
   if (numbers.empty()) return Error(error);
-  Rational sum;
-  Rational absolute;
+  // Over one power of ten that every denominator divides, so that nothing grows and nothing is cut.
+  // A denominator is 10^k without some of its factors of two, so at least 5^k > 2^(2k).
+  int width = 0;
+  for (const Rational& number : numbers) width = std::max(width, number.denominator().BitWidth());
+  const BigInteger denominator = BigInteger::PowerOfTen(width / 2);
+  Rational whole;  // sums of numerators
+  Rational whole_absolute;
   for (size_t i = 0; i < numbers.size();) {
     // Runs of equal numbers come from repetitions: one multiplication each.
     size_t end = i + 1;
     while (end < numbers.size() && numbers[end] == numbers[i]) ++end;
-    const Rational part = numbers[i] * Rational(static_cast<double>(end - i));
-    sum = sum + part;
-    absolute = absolute + part.Abs();
-    if (sum.BitSize() > kMostBits) sum = sum.CutTo(kMostBits / 2);
-    if (absolute.BitSize() > kMostBits) absolute = absolute.CutTo(kMostBits / 2);
+    BigInteger rest;
+    const BigInteger scale = Divide(denominator, numbers[i].denominator(), &rest);
+    ASSAY_CHECK(rest.IsZero());
+    const BigInteger part =
+        numbers[i].numerator() * scale * BigInteger(static_cast<uint64_t>(end - i));
+    whole = whole + Rational(numbers[i].IsNegative(), part, BigInteger(1));
+    whole_absolute = whole_absolute + Rational(false, part, BigInteger(1));
     i = end;
   }
-  const Exact exact = Exact::Number(sum);
+  const Rational sum(whole.IsNegative(), whole.numerator(), denominator);
+  const Rational absolute(false, whole_absolute.numerator(), denominator);
+  Exact exact;
+  exact.value = sum;
   std::string condition = "1";
   if (!absolute.IsZero()) {
     condition = sum.IsZero() ? "inf" : Factor((absolute / sum.Abs()).ToDouble());
@@ -881,13 +921,10 @@ std::string AnalyseSoftmax(std::string_view text) {
   }
   Shares exact;
   for (const Rational& power : powers) {
-    // Beyond the range of f64 as text, not as a double.
-    const Rational share = power / sum;
-    const double value = share.ToDouble();
-    exact.shares.push_back(value == 0 && !share.IsZero() ? share.ToScientific(4) : Brief(value, 4));
+    exact.shares.push_back(Brief(power / sum, 4));
   }
   const Rational loss = LogOf(sum) - (logits[0] - max);
-  exact.loss = Brief(loss.ToDouble(), 4);
+  exact.loss = Brief(loss, 4);
   return json + "],\"exact\":" + JsonOf(exact) + ",\"formats\":[" +
          FormatShares<Half>(Format::kF16, logits) + "," +
          FormatShares<BFloat16>(Format::kBF16, logits) + "," +

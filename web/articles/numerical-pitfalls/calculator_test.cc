@@ -80,6 +80,20 @@ TEST(CalculatorTest, RootsExponentialsAndLogarithms) {
   EXPECT_EQ(ExactOf("1/0 - 1/0"), "nan");
 }
 
+TEST(CalculatorTest, LogarithmsNearOneKeepTheirDigits) {
+  EXPECT_EQ(ExactOf("log(1 + 1e-20)"), "9.99999999999999999995e-21");
+  EXPECT_EQ(ExactOf("log(1 + 1e-80)"), "1e-80");
+  EXPECT_EQ(ExactOf("log(1 - 1e-80)"), "-1e-80");
+  EXPECT_EQ(ExactOf("log(1 + 1e-100)"), "1e-100");
+  EXPECT_EQ(ExactOf("log(1 + 1e-1000)"), "1e-1000");
+  // On both sides of 1 + 2^-8 and 1 - 2^-8, where the method changes.
+  EXPECT_EQ(ExactOf("log(1.0039)"), "0.00389241471534383889448255");
+  EXPECT_EQ(ExactOf("log(1.00391)"), "0.00390237581724101311544221");
+  EXPECT_EQ(ExactOf("log(0.9961)"), "-0.00390762483101706182244974");
+  EXPECT_EQ(ExactOf("log(0.99609)"), "-0.00391766403410520500959441");
+  EXPECT_EQ(ExactOf("log(1)"), "0");
+}
+
 TEST(CalculatorTest, CountsKeptDigitsAndConditions) {
   const std::string json = AnalyseExpression("(1e8 + 1) - 1e8");
   EXPECT_TRUE(Has(json, "\"text\":\"1e8 + 1\"")) << json;
@@ -124,6 +138,12 @@ TEST(CalculatorTest, SumsListsByEveryMethod) {
   EXPECT_TRUE(Has(ones, "\"short\":\"256\"")) << ones;  // bf16 stalls
   EXPECT_TRUE(Has(AnalyseSum("3 x 0.1 0.2"), "\"text\":\"0.5\""));
   EXPECT_TRUE(Has(AnalyseSum("1, -1"), "\"condition\":\"inf\""));
+  // The widest numbers: nothing is cut off.
+  EXPECT_TRUE(Has(AnalyseSum("1e1200 1e-1200 -1e1200"),
+                  "\"exact\":{\"text\":\"1e-1200\",\"complete\":true}"));
+  EXPECT_TRUE(Has(AnalyseSum("1e1200 1e-1200 0.3 1e-1200 -1e1200 -0.3"),
+                  "\"exact\":{\"text\":\"2e-1200\",\"complete\":true}"));
+  EXPECT_EQ(ExactOf("1e1200 + 1e-1200 - 1e1200"), "1e-1200");
   EXPECT_TRUE(Has(AnalyseSum(""), "no number"));
   EXPECT_TRUE(Has(AnalyseSum("1, two"), "\\\"two\\\" is not a number"));
   EXPECT_TRUE(Has(AnalyseSum("5000 x 1"), "repetition goes from 1 to 4096"));
@@ -142,6 +162,16 @@ TEST(CalculatorTest, SoftmaxShowsWhichFormatsFail) {
                   "00003319\"],\"loss\":\"0.3133\",\"bad\":false}}"))
       << json;
   EXPECT_TRUE(Has(AnalyseSoftmax("0, 2000"), "\"loss\":\"2000\""));
+  EXPECT_TRUE(Has(AnalyseSoftmax("0, -300"),
+                  "\"exact\":{\"shares\":[\"1\",\"5.148e-131\"],\"loss\":\"5.148e-131\""))
+      << AnalyseSoftmax("0, -300");
+  // Among the subnormals of f64, and below them.
+  EXPECT_TRUE(Has(AnalyseSoftmax("0, -740"),
+                  "\"exact\":{\"shares\":[\"1\",\"4.189e-322\"],\"loss\":\"4.189e-322\""))
+      << AnalyseSoftmax("0, -740");
+  EXPECT_TRUE(Has(AnalyseSoftmax("0, -800"),
+                  "\"exact\":{\"shares\":[\"1\",\"3.668e-348\"],\"loss\":\"3.668e-348\""))
+      << AnalyseSoftmax("0, -800");
   EXPECT_TRUE(Has(AnalyseSoftmax("1 2 3 4 5 6 7 8 9"), "at most 8"));
   EXPECT_TRUE(Has(AnalyseSoftmax("x"), "not a number"));
 }
