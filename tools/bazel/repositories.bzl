@@ -6,6 +6,7 @@
 """
 
 load("//tools/bazel:cuda_configure.bzl", "cuda_configure")
+load("//tools/bazel:python.bzl", "debian_python")
 
 def _unpacked_source_impl(ctx):
     # A repository rule of our own, since local_repository takes a relative path from the *main*
@@ -71,6 +72,7 @@ def assay_development_repositories():
         path = "/usr/share/datasets/fashion-mnist",
         build_file = "@assay//tools/bazel/third_party:fashion_mnist.BUILD",
     )
+    debian_python(name = "debian_python")
 
 def _shim_impl(ctx):
     folder = ctx.attr.folder or ctx.name

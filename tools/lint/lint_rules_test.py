@@ -129,6 +129,12 @@ class PlantedFaults(unittest.TestCase):
         rows = [("`zip`", "3", "", "x")]
         wanted = ("abseil is installed", "lit is installed", "zip without")
         self.expect(rules_text.dependencies, self.dependencies(rows), *wanted)
+        rows = [("`zip`", "3.0", "Info-ZIP", "packs"), ("`lit`", "3.3.3", "BSD-3-Clause", "controls")]
+        rows += [("`abseil`", "2022", "Apache-2.0", "status")]
+        peers = {"tools/debian_peers.txt": "# why\nr-base-core\n"}
+        self.expect(rules_text.dependencies, {**self.dependencies(rows), **peers}, "r-base-core is installed")
+        rows += [("`r-base-core`", "4.2.2", "GPL-2.0-or-later", "a peer")]
+        self.expect(rules_text.dependencies, {**self.dependencies(rows), **peers})
         os.remove(os.path.join(self.root, "DEPENDENCIES.md"))
         self.expect(rules_text.dependencies, {}, "DEPENDENCIES.md:1: is missing")
 

@@ -172,7 +172,9 @@ def dependencies(tree):
             rows[name] = (number, version, licence, why)
     debian = {
         line.strip()
-        for line in tree.lines("tools/debian_packages.txt")
+        for path in ("tools/debian_packages.txt", "tools/debian_peers.txt")
+        if path in tree.paths
+        for line in tree.lines(path)
         if line.strip() and not line.startswith("#")
     }
     # The source packages stand in the command that fetches them.
