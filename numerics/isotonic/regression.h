@@ -13,6 +13,7 @@
 #ifndef ASSAY_NUMERICS_ISOTONIC_REGRESSION_H_
 #define ASSAY_NUMERICS_ISOTONIC_REGRESSION_H_
 
+#include <cstddef>
 #include <cstdint>
 #include <limits>
 #include <optional>
@@ -112,11 +113,11 @@ class IsotonicRegression {
       const RegressionOptions& options = {});
 
   // The function through given thresholds, such as those of a stored regression.
-  //   x: [m] finite, strictly ascending, m >= 1; y: [m] finite, monotone. A constant y counts as
-  //   increasing.
+  //   x: [m] finite, strictly ascending, 1 <= m < 2^32; y: [m] finite, monotone the way of `trend`.
+  //   kAuto takes the way that y goes, and counts a constant as increasing.
   // Fails with kInvalidArgument otherwise.
-  [[nodiscard]] static absl::StatusOr<IsotonicRegression> FromThresholds(std::vector<double> x,
-                                                                         std::vector<double> y);
+  [[nodiscard]] static absl::StatusOr<IsotonicRegression> FromThresholds(
+      std::vector<double> x, std::vector<double> y, Trend trend = Trend::kAuto);
 
   // [m] the thresholds, ascending, at least 1; and [m] the function there.
   std::span<const double> x_thresholds() const { return x_; }
@@ -149,16 +150,19 @@ class IsotonicRegression {
 
  private:
   IsotonicRegression(std::vector<double> x, std::vector<double> y, bool increasing);
+  size_t Cell(double x) const;
+  template <class T>
+  absl::Status PredictAny(std::span<const T> queries, std::span<T> out, Interpolation interpolation,
+                          Outside outside, ThreadPool* pool) const;
 
   std::vector<double> x_;
   std::vector<double> y_;
   bool increasing_;
   std::optional<Spearman> spearman_;
-  // Where to look for x: cells of equal width between the first threshold and the last. Thresholds
-  // of cell c are first_[c] to first_[c + 1]; a search takes steps_ halvings at most.
+  // Where to look for x: cells of equal width from the first threshold to the last. Thresholds
+  // first_[c] to first_[c + 1] - 1 lie in cell c.
   double cells_per_x_;
   std::vector<uint32_t> first_;
-  int steps_;
 };
 
 // The fit of each point, by any of the three rules for ties.
