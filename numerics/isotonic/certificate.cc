@@ -6,28 +6,24 @@
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
-#include <cstdio>
 #include <string>
 
 #include "numerics/core/bits.h"
+#include "numerics/isotonic/internal/check_row.h"
 #include "numerics/isotonic/internal/exact_sum.h"
 
 namespace assay::isotonic {
 namespace {
 
+using internal::CheckRow;
 using internal::Dyadic;
-using internal::DyadicFromMagnitude;
 using internal::ExactSum;
+using internal::HalfSteps;
+using internal::Number;
 using internal::ProductSum;
 using internal::ToDyadic;
 
 constexpr Dyadic kOne = {1, 0, false};
-
-std::string Number(double x) {
-  char text[32];
-  std::snprintf(text, sizeof(text), "%.17g", x);
-  return text;
-}
 
 // y and weights read in the order in which the fit increases.
 template <class T>
@@ -59,48 +55,9 @@ struct Row {
 };
 
 template <class T>
-absl::Status CheckInput(std::span<const T> y, std::span<const T> weights) {
-  if (!weights.empty() && weights.size() != y.size()) {
-    return absl::InvalidArgumentError("y has " + std::to_string(y.size()) + " elements, weights " +
-                                      std::to_string(weights.size()) + "; expected as many");
-  }
-  bool any = y.empty() || weights.empty();
-  for (size_t i = 0; i < y.size(); ++i) {
-    if (!std::isfinite(y[i])) {
-      return absl::InvalidArgumentError("y[" + std::to_string(i) + "] is " +
-                                        Number(static_cast<double>(y[i])) + "; expected a number");
-    }
-    if (weights.empty()) continue;
-    if (!(std::isfinite(weights[i]) && weights[i] >= 0)) {
-      return absl::InvalidArgumentError("weights[" + std::to_string(i) + "] is " +
-                                        Number(static_cast<double>(weights[i])) +
-                                        "; expected a finite number >= 0");
-    }
-    any = any || weights[i] > 0;
-  }
-  if (!any) return absl::InvalidArgumentError("all weights are 0; expected one that is not");
-  return absl::OkStatus();
-}
-
-// The number `halves` half steps between neighbours above v, which is finite: every second step is
-// a number of type T, the others lie halfway between two.
-template <class T>
-Dyadic HalfSteps(T v, int halves) {
-  constexpr int kBits = 8 * sizeof(T);
-  const auto bits = static_cast<uint64_t>(FloatBits(v));
-  const auto magnitude = static_cast<int64_t>(bits & ((uint64_t{1} << (kBits - 1)) - 1));
-  const int64_t step = (bits >> (kBits - 1) != 0 ? -magnitude : magnitude) + (halves >> 1);
-  const bool between = (halves & 1) != 0;  // this step and the next
-  const bool negative = step < 0;
-  const int64_t inner = negative ? -step - (between ? 1 : 0) : step;  // the one nearer to 0
-  const Dyadic x = DyadicFromMagnitude<T>(static_cast<uint64_t>(inner), negative);
-  return {2 * x.significand + (between ? 1 : 0), x.exponent - 1, negative};
-}
-
-template <class T>
 absl::Status CertifyRow(std::span<const T> y, std::span<const T> weights, std::span<const T> fit,
                         const Options& options, int half_ulps) {
-  if (absl::Status status = CheckInput(y, weights); !status.ok()) return status;
+  if (absl::Status status = CheckRow(y, weights); !status.ok()) return status;
   if (fit.size() != y.size()) {
     return absl::InvalidArgumentError("y has " + std::to_string(y.size()) + " elements, fit " +
                                       std::to_string(fit.size()) + "; expected as many");
@@ -226,7 +183,7 @@ void AddProduct(TotalSum& sum, const Total& a, const Total& b, bool subtract) {
 template <class T>
 absl::Status CertifyRowBlocks(std::span<const T> y, std::span<const T> weights,
                               std::span<const int64_t> block_ends, Direction direction) {
-  if (absl::Status status = CheckInput(y, weights); !status.ok()) return status;
+  if (absl::Status status = CheckRow(y, weights); !status.ok()) return status;
   const int64_t n = static_cast<int64_t>(y.size());
   int64_t last = 0;
   for (size_t b = 0; b < block_ends.size(); ++b) {

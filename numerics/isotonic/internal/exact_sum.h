@@ -36,6 +36,21 @@ constexpr Dyadic ToDyadic(double x) {
   return DyadicFromMagnitude<double>(FloatBits(x) & ~(uint64_t{1} << 63), FloatBits(x) >> 63 != 0);
 }
 
+// The number `halves` half steps between neighbours above v, which is finite: every second step is
+// a number of type T, the others lie halfway between two.
+template <class T>
+constexpr Dyadic HalfSteps(T v, int halves) {
+  constexpr int kBits = 8 * sizeof(T);
+  const auto bits = static_cast<uint64_t>(FloatBits(v));
+  const auto magnitude = static_cast<int64_t>(bits & ((uint64_t{1} << (kBits - 1)) - 1));
+  const int64_t step = (bits >> (kBits - 1) != 0 ? -magnitude : magnitude) + (halves >> 1);
+  const bool between = (halves & 1) != 0;  // this step and the next
+  const bool negative = step < 0;
+  const int64_t inner = negative ? -step - (between ? 1 : 0) : step;  // the one nearer to 0
+  const Dyadic x = DyadicFromMagnitude<T>(static_cast<uint64_t>(inner), negative);
+  return {2 * x.significand + (between ? 1 : 0), x.exponent - 1, negative};
+}
+
 // A two's complement register of kWords words of 64 bits whose lowest bit stands for 2^kUnit.
 template <int kWords, int kUnit>
 class ExactSum {
