@@ -15,6 +15,7 @@
 namespace assay::isotonic {
 namespace {
 
+using internal::CheckFit;
 using internal::CheckRow;
 using internal::Dyadic;
 using internal::ExactSum;
@@ -57,11 +58,7 @@ struct Row {
 template <class T>
 absl::Status CertifyRow(std::span<const T> y, std::span<const T> weights, std::span<const T> fit,
                         const Options& options, int half_ulps) {
-  if (absl::Status status = CheckRow(y, weights); !status.ok()) return status;
-  if (fit.size() != y.size()) {
-    return absl::InvalidArgumentError("y has " + std::to_string(y.size()) + " elements, fit " +
-                                      std::to_string(fit.size()) + "; expected as many");
-  }
+  if (absl::Status status = CheckFit(y, weights, fit.size()); !status.ok()) return status;
   if (!(options.lower <= options.upper)) {
     return absl::InvalidArgumentError("lower is " + Number(options.lower) + " and upper " +
                                       Number(options.upper) + "; expected lower <= upper");

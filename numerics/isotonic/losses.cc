@@ -15,29 +15,21 @@
 #include "numerics/floating/exact_accumulator.h"
 #include "numerics/isotonic/internal/check_row.h"
 #include "numerics/isotonic/internal/exact_sum.h"
+#include "numerics/isotonic/internal/points.h"
 
 namespace assay::isotonic {
 namespace {
 
-using internal::CheckRow;
+using internal::CheckFit;
 using internal::Dyadic;
 using internal::HalfSteps;
 using internal::Number;
+using internal::Points;
 using internal::ProductSum;
 using internal::ToDyadic;
 
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
 constexpr Dyadic kOne = {1, 0, false};
-
-absl::Status CheckFit(std::span<const double> y, std::span<const double> weights,
-                      std::span<const double> fit) {
-  if (absl::Status status = CheckRow(y, weights); !status.ok()) return status;
-  if (fit.size() != y.size()) {
-    return absl::InvalidArgumentError("y has " + std::to_string(y.size()) + " elements, fit " +
-                                      std::to_string(fit.size()) + "; expected as many");
-  }
-  return absl::OkStatus();
-}
 
 absl::Status CheckBounds(const Options& options) {
   if (options.lower <= options.upper) return absl::OkStatus();
@@ -52,34 +44,6 @@ absl::Status CheckNonnegative(const char* name, std::span<const double> x) {
                                       Number(x[i]) + "; expected >= 0");
   }
   return absl::OkStatus();
-}
-
-// The elements that have a weight, in the order in which the fit increases.
-struct Points {
-  Points(std::span<const double> all_y, std::span<const double> all_weights, Direction direction) {
-    for (size_t i = 0; i < all_y.size(); ++i) {
-      if (!all_weights.empty() && all_weights[i] == 0) continue;
-      y.push_back(all_y[i] + 0.0);  // -0 counts as 0
-      weights.push_back(all_weights.empty() ? 1.0 : all_weights[i]);
-    }
-    if (direction == Direction::kDecreasing) {
-      std::reverse(y.begin(), y.end());
-      std::reverse(weights.begin(), weights.end());
-    }
-  }
-  size_t size() const { return y.size(); }
-
-  std::vector<double> y, weights;
-};
-
-// Gives the points' values to all elements, clipped.
-void Expand(std::vector<double> values, std::span<const double> weights, const Options& options,
-            std::span<double> fit) {
-  if (options.direction == Direction::kDecreasing) std::reverse(values.begin(), values.end());
-  for (size_t i = 0, next = 0; i < fit.size(); ++i) {
-    if (weights.empty() || weights[i] > 0) ++next;
-    fit[i] = std::clamp(values[next == 0 ? 0 : next - 1], options.lower, options.upper);
-  }
 }
 
 // Halfway between a and b, rounded once.
@@ -141,7 +105,7 @@ std::vector<int64_t> Partition(size_t size, int64_t first, int64_t last, bool le
 template <class FitPoints>
 absl::Status FitWhich(std::span<const double> y, std::span<const double> weights, Minimizer which,
                       std::span<double> fit, const Options& options, const FitPoints& fit_points) {
-  if (absl::Status status = CheckFit(y, weights, fit); !status.ok()) return status;
+  if (absl::Status status = CheckFit(y, weights, fit.size()); !status.ok()) return status;
   if (absl::Status status = CheckBounds(options); !status.ok()) return status;
   const Points points(y, weights, options.direction);
   if (points.size() == 0) return absl::OkStatus();
@@ -150,7 +114,7 @@ absl::Status FitWhich(std::span<const double> y, std::span<const double> weights
     const std::vector<double> upper = fit_points(points, false);
     for (size_t i = 0; i < values.size(); ++i) values[i] = Middle(values[i], upper[i]);
   }
-  Expand(std::move(values), weights, options, fit);
+  internal::Expand(values, weights, options, fit);
   return absl::OkStatus();
 }
 
@@ -207,7 +171,7 @@ double Objective(std::span<const double> weights, size_t size, const Term& term)
 
 absl::Status CheckObjective(std::span<const double> y, std::span<const double> weights,
                             std::span<const double> fit) {
-  if (absl::Status status = CheckFit(y, weights, fit); !status.ok()) return status;
+  if (absl::Status status = CheckFit(y, weights, fit.size()); !status.ok()) return status;
   for (size_t i = 0; i < fit.size(); ++i) {
     if (std::isfinite(fit[i])) continue;
     return absl::InvalidArgumentError("fit[" + std::to_string(i) + "] is " + Number(fit[i]) +
@@ -341,7 +305,7 @@ absl::StatusOr<double> PoissonDeviance(std::span<const double> y, std::span<cons
 
 absl::Status FitReverseKl(std::span<const double> y, std::span<const double> weights,
                           std::span<double> fit, const Options& options) {
-  if (absl::Status status = CheckFit(y, weights, fit); !status.ok()) return status;
+  if (absl::Status status = CheckFit(y, weights, fit.size()); !status.ok()) return status;
   if (absl::Status status = CheckBounds(options); !status.ok()) return status;
   if (absl::Status status = CheckNonnegative("y", y); !status.ok()) return status;
   const Points points(y, weights, options.direction);
@@ -368,7 +332,7 @@ absl::Status FitReverseKl(std::span<const double> y, std::span<const double> wei
     if (begin > first) value = std::max(value, values[begin - 1]);
     for (; begin < first + static_cast<size_t>(end); ++begin) values[begin] = value;
   }
-  Expand(std::move(values), weights, options, fit);
+  internal::Expand(values, weights, options, fit);
   return absl::OkStatus();
 }
 

@@ -48,6 +48,15 @@ absl::Status CheckRow(std::span<const T> y, std::span<const T> weights) {
   return absl::OkStatus();
 }
 
+// CheckRow, and a fit of the same length.
+template <class T>
+absl::Status CheckFit(std::span<const T> y, std::span<const T> weights, size_t fit_size) {
+  if (absl::Status status = CheckRow(y, weights); !status.ok()) return status;
+  if (fit_size == y.size()) return absl::OkStatus();
+  return absl::InvalidArgumentError("y has " + std::to_string(y.size()) + " elements, fit " +
+                                    std::to_string(fit_size) + "; expected as many");
+}
+
 }  // namespace assay::isotonic::internal
 
 #endif  // ASSAY_NUMERICS_ISOTONIC_INTERNAL_CHECK_ROW_H_
