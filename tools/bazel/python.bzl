@@ -16,6 +16,10 @@ _NATIVE = [
 # What the tests import, so that a new version of it runs them again (see _debian_python_impl).
 _VERSIONS = "@debian_python//:versions.txt"
 
+# Python puts the folder of the program first on its path, with links resolved: the source tree, where
+# a package lies without its modules in C++.
+_ENV = {"PYTHONSAFEPATH": "1"}
+
 def assay_python_extension(name, srcs, deps = [], **kwargs):
     """A module that Python loads: the shared library NAME (with .so), over pybind11.
 
@@ -43,16 +47,17 @@ def assay_py_binary(name, **kwargs):
     Bazel must not put an __init__.py into the folder of the workspace: it is called assay, as the
     package is, and would be found first.
     """
-    native.py_binary(name = name, legacy_create_init = 0, **kwargs)
+    native.py_binary(name = name, legacy_create_init = 0, env = _ENV, **kwargs)
 
-def assay_py_test(name, size = "small", main = None, data = [], tags = [], extension = True, **kwargs):
-    """A py_test, as assay_py_binary.
+def assay_py_test(name, size = "small", main = None, data = [], deps = [], tags = [], extension = True, **kwargs):
+    """A py_test, as assay_py_binary. It ends in cases.main() (tools/cases.py), which counts its cases.
 
     Args:
       name: the target.
       size: as in any test.
       main: the file to run; by default the one in srcs.
       data: further files; the versions of Debian's Python packages are added.
+      deps: libraries.
       tags: as in any test.
       extension: whether it loads a module of ours. One that is built for a sanitizer does not load
         into a Python that is not, so the test is left out there.
@@ -64,6 +69,8 @@ def assay_py_test(name, size = "small", main = None, data = [], tags = [], exten
         main = main,
         legacy_create_init = 0,
         data = data + [_VERSIONS],
+        env = _ENV,
+        deps = deps + ["//tools:cases"],
         tags = tags + (["nosan"] if extension else []),
         **kwargs
     )
