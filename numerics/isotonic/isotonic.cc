@@ -1,0 +1,580 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "numerics/isotonic/isotonic.h"
+
+#include <algorithm>
+#include <atomic>
+#include <cmath>
+#include <cstring>
+#include <string>
+
+#include "absl/strings/str_cat.h"
+#include "numerics/core/bits.h"
+#include "numerics/isotonic/internal/blocks.h"
+#include "numerics/isotonic/internal/mean.h"
+#include "numerics/isotonic/internal/row.h"
+
+namespace assay::isotonic {
+namespace {
+
+using internal::BlockFinder;
+using internal::CountRow;
+using internal::EndSet;
+using internal::Extent;
+using internal::Units;
+using internal::ValueRow;
+
+constexpr int64_t kChunk = 64 * 1024;  // points that one thread takes at a time
+
+template <class T>
+struct Strided {
+  const T* data;
+  int64_t stride;
+  int64_t size;
+  const T& operator[](int64_t i) const { return data[i * stride]; }
+};
+
+absl::Status CheckOptions(const Options& options) {
+  if (options.lower <= options.upper) return absl::OkStatus();
+  return absl::InvalidArgumentError(absl::StrCat("bounds must be numbers with lower <= upper, got ",
+                                                 options.lower, " and ", options.upper));
+}
+
+template <class T>
+Extent MeasureAll(const Strided<T>& x, ThreadPool* pool) {
+  const auto measure = [&x](int64_t begin, int64_t end) {
+    return internal::Measure(x.data + begin * x.stride, x.stride, end - begin);
+  };
+  if (pool == nullptr || x.size <= kChunk) return measure(0, x.size);
+  return pool->ParallelReduce(x.size, kChunk, Extent{}, measure, [](Extent a, const Extent& b) {
+    a.Merge(b);
+    return a;
+  });
+}
+
+// What is wrong with x, which holds a number that is not finite or, if weights, below 0.
+template <class T>
+absl::Status FirstBad(const Strided<T>& x, bool weights, const std::string& where) {
+  for (int64_t i = 0; i < x.size; ++i) {
+    const double value = static_cast<double>(x[i]);
+    if (std::isfinite(value) && !(weights && value < 0)) continue;
+    return absl::InvalidArgumentError(
+        absl::StrCat(weights ? "weights" : "y", "[", where, i, "] is ", value,
+                     weights ? "; expected a finite number that is not negative"
+                             : "; expected a finite number"));
+  }
+  return absl::InternalError("nothing is wrong");
+}
+
+// Writes the fit of `row` and the ends of its blocks.
+template <class Row, class T>
+class Fitter {
+ public:
+  Fitter(const Row& row, const Options& options, T* fit, int64_t stride)
+      : row_(row),
+        options_(options),
+        fit_(fit),
+        stride_(stride),
+        negate_(options.direction == Direction::kDecreasing),
+        exact_(row.IsExactDownTo(internal::kLowestExactBit)),
+        lower_(Rounded(options.lower)),
+        upper_(Rounded(options.upper)) {}
+
+  void Run(std::vector<int64_t>* block_ends) {
+    // Totals of 2^34 points, of terms below 2^(top + 2), stay below 2^(top + 36).
+    const Units top = row_.Top();
+    const Units bottom = row_.Bottom();
+    const int depth = std::max(top.s - bottom.s, top.w - bottom.w);
+    if (depth <= 88) {
+      RunWith<2>({top.s - 88, top.w - 88}, block_ends);
+    } else if (depth <= 216) {
+      RunWith<4>({top.s - 216, top.w - 216}, block_ends);
+    } else {
+      RunWith<70>(internal::kWideUnits, block_ends);
+    }
+  }
+
+ private:
+  // The bound as T has it. -0 becomes 0.
+  static T Rounded(double bound) {
+    constexpr double kMax = std::numeric_limits<T>::max();
+    if (std::isinf(bound)) return static_cast<T>(bound);
+    return static_cast<T>(std::clamp(bound, -kMax, kMax)) + T{0};
+  }
+
+  template <int kWords>
+  void RunWith(const Units& units, std::vector<int64_t>* block_ends) {
+    BlockFinder<Row, kWords> finder(row_, units);
+    const auto crossing = finder.Find(options_.pool);
+    const int64_t size = row_.Size();
+    if (options_.pool == nullptr || size <= kChunk) {
+      WriteChunk(finder.ends(), 0, size);
+    } else {
+      // Blocks longer than a chunk first, each by all threads; then the rest, chunk by chunk.
+      for (const auto& block : crossing) {
+        if (block.end - block.begin > kChunk) WriteLong(block.begin, block.end);
+      }
+      options_.pool->ParallelFor(
+          size, kChunk, [&](int64_t begin, int64_t end) { WriteChunk(finder.ends(), begin, end); });
+    }
+    if (block_ends == nullptr) return;
+    block_ends->clear();
+    for (int64_t end = 0; end < size;) {
+      end = finder.ends().Next(end) + 1;
+      block_ends->push_back(end);
+    }
+  }
+
+  // The blocks that begin in [begin, end); the long ones are written already if there is a pool.
+  void WriteChunk(const EndSet& ends, int64_t begin, int64_t end) {
+    int64_t from = begin == 0 || ends.Has(begin - 1) ? begin : ends.Next(begin) + 1;
+    const bool skip_long = options_.pool != nullptr && row_.Size() > kChunk;
+    while (from < end) {
+      const int64_t singles = std::min(ends.CountFrom(from), end - from);
+      if (singles > 0) {
+        for (int64_t i = from; i < from + singles; ++i) fit_[i * stride_] = Finish(Single(i));
+        from += singles;
+        continue;
+      }
+      const int64_t to = ends.Next(from) + 1;
+      if (!skip_long || to - from <= kChunk) {
+        internal::SumOfBlocks sum(exact_);
+        if (to - from <= internal::kSumBlock) {
+          Write(from, to, Mean(from, to, internal::SumBlock(row_, from, to, exact_)));
+        } else {
+          for (int64_t i = from; i < to; i += internal::kSumBlock) {
+            sum.Add(internal::SumBlock(row_, i, std::min(to, i + internal::kSumBlock), exact_));
+          }
+          Write(from, to, Mean(from, to, sum.Total()));
+        }
+      }
+      from = to;
+    }
+  }
+
+  void WriteLong(int64_t begin, int64_t end) {
+    ThreadPool& pool = *options_.pool;
+    const int64_t blocks = (end - begin + internal::kSumBlock - 1) / internal::kSumBlock;
+    std::vector<internal::Sums> sums(static_cast<size_t>(blocks));
+    pool.ParallelFor(blocks, 16, [&](int64_t first, int64_t last) {
+      for (int64_t i = first; i < last; ++i) {
+        const int64_t from = begin + i * internal::kSumBlock;
+        sums[static_cast<size_t>(i)] =
+            internal::SumBlock(row_, from, std::min(end, from + internal::kSumBlock), exact_);
+      }
+    });
+    internal::SumOfBlocks sum(exact_);
+    for (const internal::Sums& block : sums) sum.Add(block);
+    const T value = Mean(begin, end, sum.Total());
+    pool.ParallelFor(end - begin, kChunk,
+                     [&](int64_t from, int64_t to) { Write(begin + from, begin + to, value); });
+  }
+
+  T Mean(int64_t begin, int64_t end, const internal::Sums& sums) const {
+    return Finish(internal::RoundMean<T>(row_, begin, end, sums));
+  }
+  T Single(int64_t i) const {
+    if constexpr (std::is_same_v<Row, CountRow>) {
+      return internal::RoundMean<T>(row_, i, i + 1, internal::SumBlock(row_, i, i + 1, exact_));
+    } else {
+      return static_cast<T>(row_.Value(i));
+    }
+  }
+  // The sign and the bounds; and no -0.
+  T Finish(T value) const { return std::clamp((negate_ ? -value : value) + T{0}, lower_, upper_); }
+  void Write(int64_t begin, int64_t end, T value) {
+    if (stride_ == 1) {
+      std::fill(fit_ + begin, fit_ + end, value);
+    } else {
+      for (int64_t i = begin; i < end; ++i) fit_[i * stride_] = value;
+    }
+  }
+
+  const Row& row_;
+  const Options& options_;
+  T* fit_;
+  int64_t stride_;
+  bool negate_;
+  bool exact_;
+  T lower_;
+  T upper_;
+};
+
+// Puts the fit of the points with a weight, and the ends of their blocks, in their places among
+// all.
+//   has_weight(i), for [0, size); fit: at least one of the points has a weight.
+template <class T, class HasWeight>
+void Spread(const std::vector<T>& fit_of_weighted, const std::vector<int64_t>* ends_of_weighted,
+            int64_t size, HasWeight has_weight, T* fit, int64_t stride,
+            std::vector<int64_t>* block_ends) {
+  size_t next = 0;
+  for (int64_t i = 0; i < size; ++i) {
+    if (has_weight(i)) ++next;
+    fit[i * stride] = fit_of_weighted[next == 0 ? 0 : next - 1];
+  }
+  if (block_ends == nullptr) return;
+  block_ends->clear();
+  size_t block = 0;
+  next = 0;
+  for (int64_t i = 0; i < size; ++i) {
+    if (!has_weight(i)) continue;
+    // A block ends where the next one's first point with a weight begins.
+    if (next > 0 && static_cast<int64_t>(next) == (*ends_of_weighted)[block]) {
+      block_ends->push_back(i);
+      ++block;
+    }
+    ++next;
+  }
+  block_ends->push_back(size);
+}
+
+// One row whose values and lengths have been checked.
+template <class X, class T>
+void FitChecked(const Strided<X>& y, const Strided<X>& weights, const Extent& y_extent,
+                const Extent& w_extent, const Options& options, T* fit, int64_t fit_stride,
+                std::vector<int64_t>* block_ends) {
+  const bool negate = options.direction == Direction::kDecreasing;
+  if (weights.data == nullptr) {
+    const ValueRow<X, false> row(y.data, y.stride, nullptr, 0, y.size, negate, y_extent, w_extent);
+    Fitter<ValueRow<X, false>, T>(row, options, fit, fit_stride).Run(block_ends);
+    return;
+  }
+  if (!w_extent.zeros) {
+    const ValueRow<X, true> row(y.data, y.stride, weights.data, weights.stride, y.size, negate,
+                                y_extent, w_extent);
+    Fitter<ValueRow<X, true>, T>(row, options, fit, fit_stride).Run(block_ends);
+    return;
+  }
+  std::vector<X> kept_y;
+  std::vector<X> kept_weights;
+  for (int64_t i = 0; i < y.size; ++i) {
+    if (weights[i] == 0) continue;
+    kept_y.push_back(y[i]);
+    kept_weights.push_back(weights[i]);
+  }
+  const int64_t kept = static_cast<int64_t>(kept_y.size());
+  const Extent kept_extent = internal::Measure(kept_y.data(), 1, kept);
+  const ValueRow<X, true> row(kept_y.data(), 1, kept_weights.data(), 1, kept, negate, kept_extent,
+                              w_extent);
+  std::vector<T> kept_fit(kept_y.size());
+  std::vector<int64_t> kept_ends;
+  Fitter<ValueRow<X, true>, T>(row, options, kept_fit.data(), 1)
+      .Run(block_ends == nullptr ? nullptr : &kept_ends);
+  Spread(
+      kept_fit, &kept_ends, y.size, [&weights](int64_t i) { return weights[i] != 0; }, fit,
+      fit_stride, block_ends);
+}
+
+// Checks one row: its values, and its weights if it has them.
+template <class X>
+absl::Status CheckRow(const Strided<X>& y, const Strided<X>& weights, ThreadPool* pool,
+                      const std::string& where, Extent& y_extent, Extent& w_extent) {
+  y_extent = MeasureAll(y, pool);
+  if (!y_extent.finite) return FirstBad(y, false, where);
+  if (weights.data == nullptr) return absl::OkStatus();
+  w_extent = MeasureAll(weights, pool);
+  if (!w_extent.finite || !w_extent.nonnegative) return FirstBad(weights, true, where);
+  if (w_extent.largest == 0 && y.size > 0) {
+    return absl::InvalidArgumentError(
+        absl::StrCat("all ", y.size, " weights", where.empty() ? "" : " of row ",
+                     where.substr(0, where.find(',')), " are 0; expected one that is not"));
+  }
+  return absl::OkStatus();
+}
+
+absl::Status CheckLengths(size_t y, size_t weights, bool has_weights, size_t fit) {
+  if (fit == y && (!has_weights || weights == y)) return absl::OkStatus();
+  return absl::InvalidArgumentError(
+      absl::StrCat("y has ", y, " elements, ",
+                   has_weights ? absl::StrCat("weights ", weights, ", ") : std::string(), "fit ",
+                   fit, "; expected as many of each"));
+}
+
+template <class T>
+absl::Status FitOne(std::span<const T> y, std::span<const T> weights, std::span<T> fit,
+                    const Options& options, std::vector<int64_t>* block_ends) {
+  absl::Status status = CheckLengths(y.size(), weights.size(), !weights.empty(), fit.size());
+  if (status.ok()) status = CheckOptions(options);
+  if (!status.ok()) return status;
+  const int64_t size = static_cast<int64_t>(y.size());
+  const Strided<T> values = {y.data(), 1, size};
+  const Strided<T> row_weights = {weights.empty() ? nullptr : weights.data(), 1, size};
+  Extent y_extent;
+  Extent w_extent;
+  status = CheckRow(values, row_weights, options.pool, "", y_extent, w_extent);
+  if (!status.ok()) return status;
+  FitChecked(values, row_weights, y_extent, w_extent, options, fit.data(), 1, block_ends);
+  return absl::OkStatus();
+}
+
+template <class T>
+absl::Status FitAllRows(MatrixView<const T> y, MatrixView<const T> weights, MatrixView<T> fit,
+                        const Options& options) {
+  const bool has_weights = weights.rows() != 0 || weights.cols() != 0;
+  if (fit.rows() != y.rows() || fit.cols() != y.cols() ||
+      (has_weights && (weights.rows() != y.rows() || weights.cols() != y.cols()))) {
+    return absl::InvalidArgumentError(absl::StrCat(
+        "y is ", y.rows(), " x ", y.cols(), ", weights ", weights.rows(), " x ", weights.cols(),
+        ", fit ", fit.rows(), " x ", fit.cols(), "; expected the same shape of each"));
+  }
+  absl::Status status = CheckOptions(options);
+  if (!status.ok() || y.empty()) return status;
+  const int64_t rows = y.rows();
+  const int64_t cols = y.cols();
+  const auto row_of = [](const MatrixView<const T>& matrix, int64_t i) {
+    return Strided<T>{matrix.data() + i * matrix.row_stride(), matrix.col_stride(), matrix.cols()};
+  };
+  const auto weights_of = [&](int64_t i) {
+    return has_weights ? row_of(weights, i) : Strided<T>{nullptr, 0, cols};
+  };
+  // Few long rows: one after the other, each by all threads. Many: each by one thread.
+  const int threads = options.pool == nullptr ? 1 : options.pool->threads();
+  const bool share_rows = threads > 1 && rows < 4 * threads && cols > 2 * kChunk;
+  Options row_options = options;
+  if (!share_rows) row_options.pool = nullptr;
+  const int64_t block = std::max<int64_t>(1, std::min(rows / (4 * threads), kChunk / cols));
+  const auto for_rows = [&](absl::FunctionRef<void(int64_t, int64_t)> body) {
+    if (share_rows || threads == 1) {
+      body(0, rows);
+    } else {
+      options.pool->ParallelFor(rows, block, body);
+    }
+  };
+  std::vector<Extent> y_extents(static_cast<size_t>(rows));
+  std::vector<Extent> w_extents(has_weights ? static_cast<size_t>(rows) : 1);
+  std::atomic<int64_t> first_bad{rows};
+  for_rows([&](int64_t begin, int64_t end) {
+    for (int64_t i = begin; i < end; ++i) {
+      const absl::Status row_status = CheckRow(row_of(y, i), weights_of(i), row_options.pool, "",
+                                               y_extents[static_cast<size_t>(i)],
+                                               w_extents[has_weights ? static_cast<size_t>(i) : 0]);
+      if (row_status.ok()) continue;
+      int64_t known = first_bad.load();
+      while (i < known && !first_bad.compare_exchange_weak(known, i)) {
+      }
+      break;
+    }
+  });
+  if (first_bad < rows) {
+    Extent ignored;
+    return CheckRow(row_of(y, first_bad), weights_of(first_bad), nullptr,
+                    absl::StrCat(first_bad.load(), ", "), ignored, ignored);
+  }
+  for_rows([&](int64_t begin, int64_t end) {
+    for (int64_t i = begin; i < end; ++i) {
+      FitChecked(row_of(y, i), weights_of(i), y_extents[static_cast<size_t>(i)],
+                 w_extents[has_weights ? static_cast<size_t>(i) : 0], row_options,
+                 fit.data() + i * fit.row_stride(), fit.col_stride(), nullptr);
+    }
+  });
+  return absl::OkStatus();
+}
+
+// Sums with what rounding lost beside them (Neumaier).
+class CompensatedSum {
+ public:
+  void Add(double x) {
+    const floating::HiLo<double> sum = floating::TwoSum(high_, x);
+    high_ = sum.hi;
+    low_ += sum.lo;
+  }
+  double Total() const { return high_ + low_; }
+
+ private:
+  double high_ = 0;
+  double low_ = 0;
+};
+
+template <class T>
+absl::Status GradientOf(std::span<const T> y, std::span<const T> weights, std::span<const T> fit,
+                        std::span<const int64_t> block_ends, std::span<const T> upstream,
+                        const Options& options, std::span<T> gradient_y,
+                        std::span<T> gradient_weights) {
+  const size_t n = y.size();
+  if (fit.size() != n || upstream.size() != n || gradient_y.size() != n ||
+      (!weights.empty() && weights.size() != n) ||
+      (!gradient_weights.empty() && gradient_weights.size() != n)) {
+    return absl::InvalidArgumentError(
+        absl::StrCat("y has ", n, " elements, weights ", weights.size(), ", fit ", fit.size(),
+                     ", upstream ", upstream.size(), ", gradient_y ", gradient_y.size(),
+                     ", gradient_weights ", gradient_weights.size(),
+                     "; expected as many of each, or none of weights and their gradient"));
+  }
+  absl::Status status = CheckOptions(options);
+  if (!status.ok()) return status;
+  int64_t last = 0;
+  size_t ascending = 0;
+  for (int64_t end : block_ends) {
+    if (end <= last || end > static_cast<int64_t>(n)) break;
+    last = end;
+    ++ascending;
+  }
+  if (last != static_cast<int64_t>(n) || ascending != block_ends.size()) {
+    return absl::InvalidArgumentError(
+        absl::StrCat("block_ends must ascend from above 0 to ", n, "; they do up to ", last));
+  }
+  const T lower = static_cast<T>(options.lower);
+  const T upper = static_cast<T>(options.upper);
+  size_t begin = 0;
+  for (int64_t block_end : block_ends) {
+    const size_t end = static_cast<size_t>(block_end);
+    const auto weight = [&weights](size_t i) {
+      return weights.empty() ? 1.0 : static_cast<double>(weights[i]);
+    };
+    // Weights and values are brought near 1, so that neither sums nor quotients overflow.
+    double largest_weight = 0;
+    double largest_value = 0;
+    for (size_t i = begin; i < end; ++i) {
+      largest_weight = std::max(largest_weight, weight(i));
+      largest_value = std::max(largest_value, std::fabs(static_cast<double>(y[i])));
+    }
+    const auto scale = [](double x) {
+      return x == 0 ? 1 : internal::PowerOfTwo(std::clamp(-internal::Exponent(x), -1022, 1023));
+    };
+    const double w_scale = scale(largest_weight);
+    const double y_scale = scale(largest_value);
+    CompensatedSum total;
+    CompensatedSum moment;
+    CompensatedSum sum;
+    for (size_t i = begin; i < end; ++i) {
+      const double w = weight(i) * w_scale;
+      const auto product = floating::TwoProduct(w, static_cast<double>(y[i]) * y_scale);
+      total.Add(w);
+      moment.Add(product.hi);
+      moment.Add(product.lo);
+      sum.Add(static_cast<double>(upstream[i]));
+    }
+    const bool bound = fit[begin] <= lower || fit[begin] >= upper;
+    const double per_weight = bound ? 0 : sum.Total() / total.Total();
+    const double mean = moment.Total() / total.Total();
+    for (size_t i = begin; i < end; ++i) {
+      gradient_y[i] = static_cast<T>(weight(i) * w_scale * per_weight);
+      if (!gradient_weights.empty()) {
+        gradient_weights[i] = static_cast<T>((static_cast<double>(y[i]) * y_scale - mean) *
+                                             per_weight * w_scale / y_scale);
+      }
+    }
+    begin = end;
+  }
+  return absl::OkStatus();
+}
+
+}  // namespace
+
+absl::Status Fit(std::span<const double> y, std::span<const double> weights, std::span<double> fit,
+                 const Options& options, std::vector<int64_t>* block_ends) {
+  return FitOne(y, weights, fit, options, block_ends);
+}
+absl::Status Fit(std::span<const float> y, std::span<const float> weights, std::span<float> fit,
+                 const Options& options, std::vector<int64_t>* block_ends) {
+  return FitOne(y, weights, fit, options, block_ends);
+}
+
+absl::Status FitRows(MatrixView<const double> y, MatrixView<const double> weights,
+                     MatrixView<double> fit, const Options& options) {
+  return FitAllRows(y, weights, fit, options);
+}
+absl::Status FitRows(MatrixView<const float> y, MatrixView<const float> weights,
+                     MatrixView<float> fit, const Options& options) {
+  return FitAllRows(y, weights, fit, options);
+}
+
+absl::Status FitLabels(std::span<const uint8_t> labels, std::span<double> fit,
+                       const Options& options, std::vector<int64_t>* block_ends) {
+  absl::Status status = CheckLengths(labels.size(), 0, false, fit.size());
+  if (status.ok()) status = CheckOptions(options);
+  if (!status.ok()) return status;
+  const int64_t size = static_cast<int64_t>(labels.size());
+  uint8_t bits = 0;
+  for (uint8_t label : labels) bits |= label;
+  if (bits > 1) {
+    for (size_t i = 0; i < labels.size(); ++i) {
+      if (labels[i] > 1) {
+        return absl::InvalidArgumentError(
+            absl::StrCat("labels[", i, "] is ", int{labels[i]}, "; expected 0 or 1"));
+      }
+    }
+  }
+  Extent extent;
+  extent.largest = bits;
+  extent.smallest = 1;
+  FitChecked(Strided<uint8_t>{labels.data(), 1, size}, Strided<uint8_t>{nullptr, 0, size}, extent,
+             Extent{}, options, fit.data(), 1, block_ends);
+  return absl::OkStatus();
+}
+
+absl::Status FitCounts(std::span<const int64_t> successes, std::span<const int64_t> totals,
+                       std::span<double> fit, const Options& options,
+                       std::vector<int64_t>* block_ends) {
+  const size_t n = successes.size();
+  if (totals.size() != n || fit.size() != n) {
+    return absl::InvalidArgumentError(absl::StrCat("successes has ", n, " elements, totals ",
+                                                   totals.size(), ", fit ", fit.size(),
+                                                   "; expected as many of each"));
+  }
+  absl::Status status = CheckOptions(options);
+  if (!status.ok() || n == 0) return status;
+  constexpr int64_t kLimit = int64_t{1} << 62;
+  int64_t sum_of_totals = 0;
+  int64_t sum_of_successes = 0;
+  bool zeros = false;
+  for (size_t i = 0; i < n; ++i) {
+    if (totals[i] < 0 || (totals[i] == 0 && successes[i] != 0)) {
+      return absl::InvalidArgumentError(
+          absl::StrCat("element ", i, " has ", successes[i], " successes of ", totals[i],
+                       "; expected a total that is not negative, and none of none"));
+    }
+    zeros = zeros || totals[i] == 0;
+    if (totals[i] >= kLimit - sum_of_totals || successes[i] <= -kLimit || successes[i] >= kLimit ||
+        (successes[i] < 0 ? -successes[i] : successes[i]) >= kLimit - sum_of_successes) {
+      return absl::InvalidArgumentError(
+          absl::StrCat("sums of totals and of successes must stay below 2^62; they do not up to "
+                       "element ",
+                       i));
+    }
+    sum_of_totals += totals[i];
+    sum_of_successes += successes[i] < 0 ? -successes[i] : successes[i];
+  }
+  if (sum_of_totals == 0) {
+    return absl::InvalidArgumentError(
+        absl::StrCat("all ", n, " totals are 0; expected one that is not"));
+  }
+  const bool negate = options.direction == Direction::kDecreasing;
+  if (!zeros) {
+    const CountRow row(successes.data(), totals.data(), static_cast<int64_t>(n), negate);
+    Fitter<CountRow, double>(row, options, fit.data(), 1).Run(block_ends);
+    return absl::OkStatus();
+  }
+  std::vector<int64_t> kept_successes;
+  std::vector<int64_t> kept_totals;
+  for (size_t i = 0; i < n; ++i) {
+    if (totals[i] == 0) continue;
+    kept_successes.push_back(successes[i]);
+    kept_totals.push_back(totals[i]);
+  }
+  const CountRow row(kept_successes.data(), kept_totals.data(),
+                     static_cast<int64_t>(kept_totals.size()), negate);
+  std::vector<double> kept_fit(kept_totals.size());
+  std::vector<int64_t> kept_ends;
+  Fitter<CountRow, double>(row, options, kept_fit.data(), 1)
+      .Run(block_ends == nullptr ? nullptr : &kept_ends);
+  Spread(
+      kept_fit, &kept_ends, static_cast<int64_t>(n),
+      [&totals](int64_t i) { return totals[static_cast<size_t>(i)] != 0; }, fit.data(), 1,
+      block_ends);
+  return absl::OkStatus();
+}
+
+absl::Status Gradient(std::span<const double> y, std::span<const double> weights,
+                      std::span<const double> fit, std::span<const int64_t> block_ends,
+                      std::span<const double> upstream, const Options& options,
+                      std::span<double> gradient_y, std::span<double> gradient_weights) {
+  return GradientOf(y, weights, fit, block_ends, upstream, options, gradient_y, gradient_weights);
+}
+absl::Status Gradient(std::span<const float> y, std::span<const float> weights,
+                      std::span<const float> fit, std::span<const int64_t> block_ends,
+                      std::span<const float> upstream, const Options& options,
+                      std::span<float> gradient_y, std::span<float> gradient_weights) {
+  return GradientOf(y, weights, fit, block_ends, upstream, options, gradient_y, gradient_weights);
+}
+
+}  // namespace assay::isotonic
