@@ -6,6 +6,7 @@
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
+#include <limits>
 #include <string>
 
 #include "numerics/core/bits.h"
@@ -55,6 +56,13 @@ struct Row {
   }
 };
 
+// The number of T nearest to a bound; an infinite bound stays one.
+template <class T>
+T NearestOf(double bound) {
+  constexpr double kMost = std::numeric_limits<T>::max();
+  return static_cast<T>(std::isinf(bound) ? bound : std::clamp(bound, -kMost, kMost));
+}
+
 template <class T>
 absl::Status CertifyRow(std::span<const T> y, std::span<const T> weights, std::span<const T> fit,
                         const Options& options, int half_ulps) {
@@ -67,7 +75,7 @@ absl::Status CertifyRow(std::span<const T> y, std::span<const T> weights, std::s
     return absl::InvalidArgumentError("half_ulps is " + std::to_string(half_ulps) +
                                       "; expected 0 to 2^20");
   }
-  const T lower = static_cast<T>(options.lower), upper = static_cast<T>(options.upper);
+  const T lower = NearestOf<T>(options.lower), upper = NearestOf<T>(options.upper);
 
   // Elements of weight 0: as the last one before that has a weight, or the first that has one.
   const int64_t n = static_cast<int64_t>(y.size());
@@ -95,7 +103,7 @@ absl::Status CertifyRow(std::span<const T> y, std::span<const T> weights, std::s
           row.Name("fit", i) + " is " + Number(static_cast<double>(v)) + "; expected " +
           Number(static_cast<double>(lower)) + " to " + Number(static_cast<double>(upper)));
     }
-    // Where one bound is beyond the range of T, everything is at it.
+    // Both bounds may be the same infinity.
     if (!std::isfinite(v) && lower != upper) {
       return absl::FailedPreconditionError(row.Name("fit", i) + " is infinite; expected a number");
     }

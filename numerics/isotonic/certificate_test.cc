@@ -273,6 +273,10 @@ TEST(CertificateTest, HoldsClippedFitsToTheirBounds) {
   // f32 has no 0.1; the nearest number stands for it.
   const Options tenth{.lower = 0.1};
   EXPECT_TRUE(Certified<float>({0.0f, 1.0f}, {}, {0.1f, 1.0f}, tenth).ok());
+  // Nor has it 1e300; its largest number is the nearest.
+  const float most = std::numeric_limits<float>::max();
+  EXPECT_TRUE(Certified<float>({0.0f}, {}, {most}, {.lower = 1e300}).ok());
+  ExpectRefused(Certified<float>({0.0f}, {}, {1.0f}, {.lower = 1e300}), "expected 3.40282");
   options = {.lower = 3, .upper = 2};
   EXPECT_EQ(Certified(y, none, y, options).code(), absl::StatusCode::kInvalidArgument);
 }

@@ -6,8 +6,10 @@
 #define ASSAY_NUMERICS_ISOTONIC_ISOTONIC_REFERENCE_H_
 
 #include <algorithm>
+#include <cmath>
 #include <cstddef>
 #include <cstdint>
+#include <limits>
 #include <span>
 #include <vector>
 
@@ -77,7 +79,11 @@ std::vector<T> FitReference(std::span<const T> y, std::span<const T> weights,
 
   if (block_ends != nullptr) block_ends->clear();
   std::vector<T> fit(y.size());
-  const T lower = static_cast<T>(options.lower), upper = static_cast<T>(options.upper);
+  const auto nearest = [](double bound) {
+    constexpr double kMost = std::numeric_limits<T>::max();
+    return static_cast<T>(std::isinf(bound) ? bound : std::clamp(bound, -kMost, kMost));
+  };
+  const T lower = nearest(options.lower), upper = nearest(options.upper);
   for (size_t k = 0; k < means.size(); ++k) {
     const T value = std::clamp(RoundReference<T>(means[k]), lower, upper);
     const size_t begin = k == 0 ? 0 : static_cast<size_t>(index[k]);

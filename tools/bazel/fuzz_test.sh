@@ -11,5 +11,5 @@ mkdir -p "$corpus"
 # Stacks are named by binutils' addr2line: llvm-symbolizer is no package of ours.
 export ASAN_OPTIONS=allow_addr2line=1:detect_stack_use_after_return=1
 export UBSAN_OPTIONS=print_stacktrace=1
-exec "./$program" -seed=1 -runs="$runs" -max_total_time="$seconds" -max_len="$max_len" -timeout=10 \
+exec "./$program" -seed=1 -runs="$runs" -max_total_time="$seconds" -max_len="$max_len" -len_control=0 -timeout=10 \
   -rss_limit_mb=1024 -print_final_stats=1 -artifact_prefix="${TEST_UNDECLARED_OUTPUTS_DIR:-$TEST_TMPDIR}/" "$corpus"
