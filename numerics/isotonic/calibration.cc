@@ -27,6 +27,10 @@ absl::Status CheckLabels(std::span<const uint8_t> labels, size_t scores) {
     return absl::InvalidArgumentError(absl::StrCat(
         "there are ", scores, " scores and ", labels.size(), " labels, expected as many of each"));
   }
+  if (scores > std::numeric_limits<int32_t>::max()) {
+    return absl::InvalidArgumentError(
+        absl::StrCat("there are ", scores, " scores, expected fewer than 2^31"));
+  }
   uint8_t any = 0;
   for (uint8_t label : labels) any |= label;
   if (any <= 1) return absl::OkStatus();
@@ -37,21 +41,32 @@ absl::Status CheckLabels(std::span<const uint8_t> labels, size_t scores) {
 }
 
 // Appends the blocks of a sorted bucket to `runs`: pool adjacent violators by integers.
-//   words: (key - first_key) << 1, plus 1 where the label counts as 0; ascending.
+//   words: (key - first_key) << 1, plus 1 where the label counts as 0; ascending, not empty.
+//   changes: scratch.
 // Nothing before `runs.size()` is merged: other buckets are other threads' work.
-void PoolBucket(std::span<const uint64_t> words, uint64_t first_key, std::vector<Run>& runs) {
+void PoolBucket(std::span<const uint64_t> words, uint64_t first_key, std::vector<size_t>& changes,
+                std::vector<Run>& runs) {
+  // Ones followed by zeros always share a block. Where one turns to the other is found without a
+  // branch, which random labels would mispredict every other time.
   const size_t own = runs.size(), n = words.size();
-  const auto is_one = [words](size_t i) { return (words[i] & 1) == 0; };
+  if (changes.size() < n + 4) changes.resize(n + 4);
+  size_t count = 0;
+  // changes: where ones begin, where zeros begin, and so on by turns. Zeros at the front follow no
+  // ones at all.
+  if ((words[0] & 1) != 0) changes[count++] = 0;
+  uint64_t before = ~words[0];
+  for (size_t i = 0; i < n; ++i) {
+    changes[count] = i;
+    count += static_cast<size_t>((words[i] ^ before) & 1);
+    before = words[i];
+  }
+  changes[count] = changes[count + 1] = n;
   const auto key = [words, first_key](size_t i) { return first_key + (words[i] >> 1); };
-  for (size_t begin = 0, end = 0; begin < n; begin = end) {
-    // Ones followed by zeros always share a block.
-    while (end < n && is_one(end)) ++end;
-    Run run{key(begin), 0, static_cast<int64_t>(end - begin), 0};
-    while (end < n && !is_one(end)) ++end;
-    run.last_key = key(end - 1);
-    run.total = static_cast<int64_t>(end - begin);
-    // Counts stay below 2^31 in a bucket that has a place in memory on either side of 32 bits, as
-    // do their products below 2^62.
+  for (size_t c = 0; changes[c] < n; c += 2) {
+    const size_t begin = changes[c], zeros = changes[c + 1], end = changes[c + 2];
+    Run run{key(begin), key(end - 1), static_cast<int64_t>(zeros - begin),
+            static_cast<int64_t>(end - begin)};
+    // Counts are below 2^31, so the products are below 2^62.
     while (runs.size() > own && runs.back().ones * run.total >= run.ones * runs.back().total) {
       run.first_key = runs.back().first_key;
       run.ones += runs.back().ones;
@@ -82,6 +97,7 @@ std::vector<Run> RunsOf(std::span<const T> scores, std::span<const uint8_t> labe
   std::vector<std::vector<Run>> parts(static_cast<size_t>((buckets.size() - 1) / kTask + 1));
   ForBlocks(pool, buckets.size(), kTask, [&](int64_t begin, int64_t end) {
     std::vector<uint64_t> scratch;
+    std::vector<size_t> changes;
     std::vector<Run>& runs = parts[static_cast<size_t>(begin / kTask)];
     for (int64_t b = begin; b < end; ++b) {
       const std::span<uint64_t> words = buckets.bucket(b);
@@ -89,7 +105,7 @@ std::vector<Run> RunsOf(std::span<const T> scores, std::span<const uint8_t> labe
       for (uint64_t& word : words) word -= first_key << 1;
       if (scratch.size() < words.size()) scratch.resize(words.size());
       SortInCache(words, scratch.data());
-      PoolBucket(words, first_key, runs);
+      PoolBucket(words, first_key, changes, runs);
     }
   });
   std::vector<Run> all;

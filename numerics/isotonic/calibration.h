@@ -38,14 +38,14 @@ struct CalibrationBlock {
 class Calibrator {
  public:
   // Fits scores to labels.
-  //   scores: [n] f32 or f64, finite, n >= 1. Equal scores (-0 and +0 among them) count as one.
-  //   labels: [n], each 0 or 1.
-  //   options.direction: kDecreasing for scores that speak against label 1. Bounds are of the
+  //   scores: [n] f32 or f64, finite, 1 <= n < 2^31. Equal scores (-0 and +0 among them) count as
+  //   one. labels: [n], each 0 or 1. options.direction: kDecreasing for scores that speak against
+  //   label 1. Bounds are of the
   //     probabilities.
   // Exact: each probability is a quotient of counts, rounded once. Cost: four passes over memory
   //   and work in cache for n scores, n words beside them.
-  // Fails with kInvalidArgument if n is 0, lengths differ, a score is not finite, a label is
-  // neither
+  // Fails with kInvalidArgument if n is 0 or too large, lengths differ, a score is not finite, a
+  // label is neither
   //   0 nor 1, or lower <= upper does not hold.
   [[nodiscard]] static absl::StatusOr<Calibrator> Fit(std::span<const double> scores,
                                                       std::span<const uint8_t> labels,

@@ -3,8 +3,8 @@
 
 namespace assay::isotonic {
 
-std::vector<KeyAndIndex> SortedWithIndex(std::span<const double> x, ThreadPool* pool) {
-  std::vector<KeyAndIndex> sorted(x.size());
+internal::BigArray<KeyAndIndex> SortedWithIndex(std::span<const double> x, ThreadPool* pool) {
+  internal::BigArray<KeyAndIndex> sorted(x.size());
   if (x.empty()) return sorted;
   const Buckets<KeyAndIndex> buckets = DealIntoBuckets<KeyAndIndex>(
       static_cast<int64_t>(x.size()), RangeOfKeys(x, pool),

@@ -19,7 +19,6 @@
 #include <cstddef>
 #include <cstdint>
 #include <limits>
-#include <memory>
 #include <span>
 #include <utility>
 #include <vector>
@@ -28,6 +27,7 @@
 #include "numerics/core/bits.h"
 #include "numerics/core/check.h"
 #include "numerics/core/thread_pool.h"
+#include "numerics/isotonic/internal/big_array.h"
 
 namespace assay::isotonic {
 
@@ -72,14 +72,14 @@ constexpr uint64_t SortKey(uint64_t record) { return record; }
 // Records dealt into buckets of ascending keys, each in order of arrival.
 template <class Record>
 struct Buckets {
-  std::unique_ptr<Record[]> records;  // [n], bucket by bucket
-  std::vector<int64_t> begin;         // [buckets + 1] where each bucket begins; the last is n
-  std::vector<uint64_t> first_key;    // [buckets] all keys are first_key to first_key + 2^63 - 1
+  internal::BigArray<Record> records;  // [n], bucket by bucket
+  std::vector<int64_t> begin;          // [buckets + 1] where each bucket begins; the last is n
+  std::vector<uint64_t> first_key;     // [buckets] all keys are first_key to first_key + 2^63 - 1
 
   int64_t size() const { return static_cast<int64_t>(first_key.size()); }
   std::span<Record> bucket(int64_t b) const {
     const int64_t from = begin[static_cast<size_t>(b)];
-    return {records.get() + from, static_cast<size_t>(begin[static_cast<size_t>(b) + 1] - from)};
+    return {records.data() + from, static_cast<size_t>(begin[static_cast<size_t>(b) + 1] - from)};
   }
   // Records in the largest bucket.
   int64_t largest() const {
@@ -110,7 +110,7 @@ void SortInCache(std::span<Record> records, Record* scratch);
 // The n keys x[i] in ascending order with their i, equal keys by ascending i.
 //   x: [n] not NaN, n >= 0.
 // Cost: linear; 16 bytes a key beside the result while it runs.
-std::vector<KeyAndIndex> SortedWithIndex(std::span<const double> x, ThreadPool* pool);
+internal::BigArray<KeyAndIndex> SortedWithIndex(std::span<const double> x, ThreadPool* pool);
 
 // ---- Implementation ----
 
@@ -207,11 +207,11 @@ Buckets<Record> DealIntoBuckets(int64_t n, KeyRange range, KeyAt key_at, RecordA
   }
   buckets.begin.push_back(n);
 
-  buckets.records.reset(new Record[static_cast<size_t>(n)]);
+  buckets.records = internal::BigArray<Record>(static_cast<size_t>(n));
   radix_internal::ForBlocks(pool, n, chunk, [&](int64_t begin, int64_t end) {
     const size_t c = static_cast<size_t>(begin / chunk);
     std::vector<Record*> out(buckets.first_key.size());
-    for (size_t b = 0; b < out.size(); ++b) out[b] = buckets.records.get() + place[b * chunks + c];
+    for (size_t b = 0; b < out.size(); ++b) out[b] = buckets.records.data() + place[b * chunks + c];
     for (int64_t i = begin; i < end; ++i) {
       const uint64_t key = key_at(i);
       *out[bucket_of[digit(key)]]++ = record_at(i, key);

@@ -101,7 +101,7 @@ TEST(SortedWithIndexTest, IsAStableSort) {
       std::stable_sort(expected.begin(), expected.end(),
                        [&](size_t a, size_t b) { return x[a] < x[b]; });
       for (ThreadPool* threads : {static_cast<ThreadPool*>(nullptr), &pool}) {
-        const std::vector<KeyAndIndex> sorted = SortedWithIndex(x, threads);
+        const internal::BigArray<KeyAndIndex> sorted = SortedWithIndex(x, threads);
         ASSERT_EQ(sorted.size(), x.size());
         for (size_t i = 0; i < x.size(); ++i) {
           ASSERT_EQ(sorted[i].index, expected[i]) << "n " << n << " shape " << shape << " at " << i;

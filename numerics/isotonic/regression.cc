@@ -53,7 +53,7 @@ absl::Status CheckPoints(std::span<const double> x, std::span<const double> y, T
 struct Ordered {
   Direction direction;
   std::optional<Spearman> spearman;
-  std::vector<KeyAndIndex> points;
+  internal::BigArray<KeyAndIndex> points;
   std::vector<double> y;        // in their order
   std::vector<double> weights;  // likewise; empty for weights of 1
 
@@ -70,7 +70,7 @@ struct Ordered {
 };
 
 // Merges the keys of points less than `tolerance` beyond the first of their tie.
-void MergeTies(double tolerance, std::vector<KeyAndIndex>& points) {
+void MergeTies(double tolerance, const internal::BigArray<KeyAndIndex>& points) {
   if (tolerance == 0) return;
   KeyAndIndex first = points[0];
   for (KeyAndIndex& point : points) {
@@ -85,7 +85,7 @@ void MergeTies(double tolerance, std::vector<KeyAndIndex>& points) {
 // Orders each tie by y, ascending or descending, and equal y as they come.
 void OrderTies(std::span<const double> y, bool ascending, Ordered& ordered) {
   std::vector<KeyAndIndex> tie, scratch;
-  std::vector<KeyAndIndex>& points = ordered.points;
+  const internal::BigArray<KeyAndIndex>& points = ordered.points;
   for (size_t begin = 0, end; begin < points.size(); begin = end) {
     end = ordered.TieEnd(begin);
     if (end - begin == 1) continue;
@@ -196,7 +196,7 @@ absl::StatusOr<Spearman> SpearmanCorrelation(std::span<const double> x, std::spa
   const int64_t n = static_cast<int64_t>(x.size());
   // Calls visit(index, rank) with twice the mean rank of each value, less its mean n + 1.
   const auto visit_ranks = [n, pool](std::span<const double> values, auto visit) {
-    const std::vector<KeyAndIndex> sorted = SortedWithIndex(values, pool);
+    const internal::BigArray<KeyAndIndex> sorted = SortedWithIndex(values, pool);
     for (size_t begin = 0, end; begin < sorted.size(); begin = end) {
       end = begin + 1;
       while (end < sorted.size() && sorted[end].key == sorted[begin].key) ++end;
@@ -259,7 +259,7 @@ absl::StatusOr<IsotonicRegression> IsotonicRegression::Fit(std::span<const doubl
     thresholds.push_back(at);
     values.push_back(value);
   };
-  const std::vector<KeyAndIndex>& points = ordered->points;
+  const internal::BigArray<KeyAndIndex>& points = ordered->points;
   std::vector<double> run;
   const size_t n = points.size();
   for (size_t begin = 0, end; begin < n; begin = end) {
@@ -314,7 +314,7 @@ absl::Status FitPoints(std::span<const double> x, std::span<const double> y,
   }
   absl::StatusOr<Ordered> ordered = Order(x, y, weights, options);
   if (!ordered.ok()) return ordered.status();
-  const std::vector<KeyAndIndex>& points = ordered->points;
+  const internal::BigArray<KeyAndIndex>& points = ordered->points;
   std::vector<double> sorted_fit(points.size());
   const Options fit_options{ordered->direction, options.lower, options.upper, options.pool};
   absl::Status status = isotonic::Fit(ordered->y, ordered->weights, sorted_fit, fit_options);

@@ -101,7 +101,8 @@ template <bool stable>
 void BM_Sort(benchmark::State& state) {
   const std::vector<double>& x = Scores(state.range(0)).scores;
   ThreadPool pool(static_cast<int>(state.range(1)));
-  std::vector<KeyAndIndex> ours, peer;
+  internal::BigArray<KeyAndIndex> ours;
+  std::vector<KeyAndIndex> peer;
   const auto run_peer = [&] {
     peer.clear();
     for (size_t i = 0; i < x.size(); ++i) peer.push_back({OrderedKey(x[i]), i});

@@ -99,7 +99,7 @@ std::vector<ReliabilityBin> EqualWidth(std::span<const double> p, std::span<cons
 
 std::vector<ReliabilityBin> EqualMass(std::span<const double> p, std::span<const uint8_t> labels,
                                       size_t bins, ThreadPool* pool) {
-  const std::vector<KeyAndIndex> sorted = SortedWithIndex(p, pool);
+  const internal::BigArray<KeyAndIndex> sorted = SortedWithIndex(p, pool);
   const size_t n = sorted.size();
   std::vector<ReliabilityBin> diagram;
   size_t i = 0;
