@@ -138,11 +138,11 @@ def article(name, lab_deps = [], demo_deps = [], demo_exports = [], data = {}, n
     _article(
         name = name,
         srcs = native.glob([
+            "*.cc",
+            "*.h",
             "article.md",
-            "lab.json",
-            "lab.cc",
-            "wasm.cc",
             "demo.ts",
+            "lab.json",
             "records/**",
         ]),
         demo = "demo.ts" if has_demo else None,
