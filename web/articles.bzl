@@ -5,6 +5,7 @@ ARTICLES = [
     "fft",
     "numerical-pitfalls",
     "nearest-neighbours",
+    "isotonic",
 ]
 
 def article_targets(target = None):
