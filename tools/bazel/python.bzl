@@ -41,13 +41,13 @@ def assay_py_library(name, imports = ["."], **kwargs):
     """A py_library whose folder is on the path of those who depend on it."""
     native.py_library(name = name, imports = imports, **kwargs)
 
-def assay_py_binary(name, **kwargs):
-    """A py_binary.
+def assay_py_binary(name, imports = ["."], **kwargs):
+    """A py_binary, which its test can import.
 
     Bazel must not put an __init__.py into the folder of the workspace: it is called assay, as the
     package is, and would be found first.
     """
-    native.py_binary(name = name, legacy_create_init = 0, env = _ENV, **kwargs)
+    native.py_binary(name = name, imports = imports, legacy_create_init = 0, env = _ENV, **kwargs)
 
 def assay_py_test(name, size = "small", main = None, data = [], deps = [], tags = [], extension = True, **kwargs):
     """A py_test, as assay_py_binary. It ends in cases.main() (tools/cases.py), which counts its cases.
