@@ -85,15 +85,17 @@ class Fitter {
     const Units bottom = row_.Bottom();
     const int depth = std::max(top.s - bottom.s, top.w - bottom.w);
     if (depth <= 88) {
-      RunWith<2>({top.s - 88, top.w - 88}, block_ends);
+      RunWith<2>({top.s - 88, WeightUnit(top.w - 88)}, block_ends);
     } else if (depth <= 216) {
-      RunWith<4>({top.s - 216, top.w - 216}, block_ends);
+      RunWith<4>({top.s - 216, WeightUnit(top.w - 216)}, block_ends);
     } else {
-      RunWith<70>(internal::kWideUnits, block_ends);
+      RunWith<70>({internal::kWideUnits.s, WeightUnit(internal::kWideUnits.w)}, block_ends);
     }
   }
 
  private:
+  static int WeightUnit(int unit) { return Row::kWeighted ? unit : 0; }
+
   // The bound as T has it. -0 becomes 0.
   static T Rounded(double bound) {
     constexpr double kMax = std::numeric_limits<T>::max();

@@ -82,7 +82,7 @@ class EndSet {
   std::vector<uint64_t> words_;
 };
 
-// Finds the blocks of a row. kWords: width of exact sums.
+// Finds the blocks of a row. kWords: width of exact sums; without weights, units.w is 0.
 template <class Row, int kWords>
 class BlockFinder {
  public:
@@ -107,7 +107,7 @@ class BlockFinder {
   using Exact = FixedPoint<kWords>;
   struct Totals {
     Exact s;
-    Exact w;
+    FixedPoint<Row::kWeighted ? kWords : 1> w;  // without weights a count of points
   };
 
   // A block with its totals: rounded ones, each within a tile's rounding of the exact one (relative
@@ -118,7 +118,6 @@ class BlockFinder {
     floating::HiLo<double> s = {0, 0};
     floating::HiLo<double> w = {0, 0};
     bool exact_sums = false;  // s and w are exact, multiples of 2^-31 and 2^-15
-    bool uniform = false;     // all its points are known to have the same mean
     std::unique_ptr<Totals> exact;
 
     // In those units, if so: below 2^66 and 2^50 for rows of up to 2^34 points.
@@ -129,20 +128,24 @@ class BlockFinder {
     }
   };
 
+  // A tile and its walk. Runs that do not rise are one point each.
   struct Lane {
-    std::array<Pair, kTile + 1> points;   // and a sentinel
-    std::array<Pair, kTile + 2> stack;    // from 1; a sentinel below
-    std::array<int32_t, kTile + 2> ends;  // of the blocks in the stack
+    std::array<Pair, kTile + 1> points;     // and a sentinel
+    std::array<int32_t, kTile + 2> begins;  // of points: offsets in the tile; and the tile's size
+    std::array<Pair, kTile + 2> stack;      // from 1; a sentinel below
+    std::array<int32_t, kTile + 2> ends;    // of the blocks in the stack: numbers of points
     int64_t begin = 0;
     int64_t size = 0;
-    int64_t next = 0;   // the point after those on the stack and on top
-    int64_t depth = 0;  // blocks in the stack
-    Pair top;
-    Pair below;
-    std::vector<Totals> running;  // exact totals before each point, once asked for
-    std::vector<int32_t>
-        run_begin;            // where the run of equal means around each point begins, likewise
-    bool exact_sums = false;  // sums over its points are exact in f64
+    int64_t count = 0;            // of points
+    int64_t next = 0;             // the point after those on the stack and on top
+    int64_t depth = 0;            // blocks in the stack
+    bool exact_sums = false;      // sums over its points are exact in f64
+    std::vector<Totals> running;  // exact totals before each offset, once asked for
+
+    // Where the block at depth d ends.
+    int64_t EndAt(int64_t d) const {
+      return begins[static_cast<size_t>(ends[static_cast<size_t>(d)])];
+    }
   };
   // A stretch of points whose blocks are known: by the set of ends, and those that cross tiles with
   // their totals as well. A tile just walked has them all in its lane.
@@ -179,11 +182,10 @@ class BlockFinder {
     return difference >= Pair{0, 0};
   }
 
-  void Load(Lane& lane, int64_t begin, int64_t size) const;
-  void Walk(Workspace& workspace, int lanes) const;
   template <int kCount>
-  void WalkTogether(Lane* lanes, double closeness) const;
-  void WalkAlone(Lane& lane, double closeness) const;
+  void LoadTogether(Lane* lanes) const;
+  template <int kCount>
+  void WalkTogether(Lane* lanes) const;
   bool ExactlyMerges(Lane& lane) const;
   bool Merges(Block& left, Block& right) const;
   void AddExact(int64_t begin, int64_t end, Totals& totals) const;
@@ -201,40 +203,52 @@ class BlockFinder {
   const double close_;
 };
 
+// Fills lanes, whose tiles are of about the same size, with their points.
 template <class Row, int kWords>
-void BlockFinder<Row, kWords>::Load(Lane& lane, int64_t begin, int64_t size) const {
-  lane.exact_sums =
-      row_.Load(begin, std::span<Pair>(lane.points.data(), static_cast<size_t>(size)));
-  lane.begin = begin;
-  lane.size = size;
-  // Neither sentinel ever merges: means of points are at most 2 apart from 0.
-  lane.points[static_cast<size_t>(size)] = Pair{0x1p900, 1};
-  lane.stack[0] = Pair{-0x1p900, 1};
-  lane.ends[0] = 0;
-  lane.top = lane.points[0];
-  lane.below = lane.stack[0];
-  lane.next = 1;
-  lane.depth = 0;
-  lane.running.clear();
-  lane.run_begin.clear();
+template <int kCount>
+void BlockFinder<Row, kWords>::LoadTogether(Lane* lanes) const {
+  Pair point[kCount] = {};
+  PairMask inexact[kCount] = {};
+  int64_t count[kCount] = {};
+  int64_t shortest = lanes[0].size;
+  for (int l = 1; l < kCount; ++l) shortest = std::min(shortest, lanes[l].size);
+  const auto add = [&](int l, int64_t i, bool rises) {
+    // Written each time; kept where the next value rises, and else written again with one more.
+    const size_t at = static_cast<size_t>(count[l]);
+    point[l] += row_.PointAt(lanes[l].begin + i, inexact[l]);
+    lanes[l].points[at] = point[l];
+    lanes[l].begins[at + 1] = static_cast<int32_t>(i + 1);
+    const int64_t keep = rises ? 0 : -1;
+    point[l] = reinterpret_cast<Pair>(reinterpret_cast<PairMask>(point[l]) & PairMask{keep, keep});
+    count[l] += 1 + keep;
+  };
+  for (int64_t i = 0; i + 1 < shortest; ++i) {
+#pragma GCC unroll 4
+    for (int l = 0; l < kCount; ++l) add(l, i, row_.Rises(lanes[l].begin + i));
+  }
+  for (int l = 0; l < kCount; ++l) {
+    Lane& lane = lanes[l];
+    for (int64_t i = shortest - 1; i < lane.size; ++i) {
+      add(l, i, i + 1 == lane.size || row_.Rises(lane.begin + i));
+    }
+    lane.exact_sums = (inexact[l][0] | inexact[l][1]) == 0;
+    lane.count = count[l];
+    // Neither sentinel ever merges: means of points are at most 2 apart from 0.
+    lane.points[static_cast<size_t>(lane.count)] = Pair{0x1p900, 1};
+    lane.begins[0] = 0;
+    lane.stack[0] = Pair{-0x1p900, 1};
+    lane.ends[0] = 0;
+    lane.next = 1;
+    lane.depth = 0;
+    lane.running.clear();
+  }
 }
 
-// Whether the top of the stack and the block under it merge, by exact totals. Running totals make
-// each such question cost the same, however long the blocks are: equal values in long rows ask
-// often.
+// Whether the top of the stack and the block under it merge, exactly. By running totals, so that
+// each such question costs the same, however long the blocks are.
 template <class Row, int kWords>
 bool BlockFinder<Row, kWords>::ExactlyMerges(Lane& lane) const {
-  if (lane.depth == 0 || lane.next > lane.size) return false;  // sentinels
-  const int64_t first = lane.ends[static_cast<size_t>(lane.depth) - 1];
-  if (lane.run_begin.empty()) {
-    lane.run_begin.resize(static_cast<size_t>(lane.size));
-    for (int64_t i = 1; i < lane.size; ++i) {
-      const bool same = row_.HaveSameMean(lane.begin + i - 1, lane.begin + i);
-      lane.run_begin[static_cast<size_t>(i)] =
-          same ? lane.run_begin[static_cast<size_t>(i) - 1] : static_cast<int32_t>(i);
-    }
-  }
-  if (lane.run_begin[static_cast<size_t>(lane.next) - 1] <= first) return true;
+  if (lane.depth == 0 || lane.next > lane.count) return false;  // sentinels
   if (lane.running.empty()) {
     lane.running.resize(static_cast<size_t>(lane.size) + 1);
     Totals sum;
@@ -249,9 +263,9 @@ bool BlockFinder<Row, kWords>::ExactlyMerges(Lane& lane) const {
     totals.w -= lane.running[static_cast<size_t>(begin)].w;
     return totals;
   };
-  const int64_t middle = lane.ends[static_cast<size_t>(lane.depth)];
-  const Totals below = total(first, middle);
-  const Totals top = total(middle, lane.next);
+  const int64_t middle = lane.EndAt(lane.depth);
+  const Totals below = total(lane.EndAt(lane.depth - 1), middle);
+  const Totals top = total(middle, lane.begins[static_cast<size_t>(lane.next)]);
   auto difference = below.s * top.w;
   difference -= top.s * below.w;
   return difference.Sign() >= 0;
@@ -259,20 +273,22 @@ bool BlockFinder<Row, kWords>::ExactlyMerges(Lane& lane) const {
 
 template <class Row, int kWords>
 template <int kCount>
-void BlockFinder<Row, kWords>::WalkTogether(Lane* lanes, double closeness) const {
+void BlockFinder<Row, kWords>::WalkTogether(Lane* lanes) const {
+  double closeness = 0;
   // The state of all lanes in registers; that is why it is not in the lanes.
   Pair top[kCount];
   Pair below[kCount];
   int64_t depth[kCount];
   int64_t next[kCount];
-  for (int l = 0; l < kCount; ++l) {
-    top[l] = lanes[l].top;
-    below[l] = lanes[l].below;
-    depth[l] = lanes[l].depth;
-    next[l] = lanes[l].next;
-  }
   bool done = false;
-  while (!done) {
+  for (int l = 0; l < kCount; ++l) {
+    if (!lanes[l].exact_sums) closeness = close_;
+    top[l] = lanes[l].points[0];
+    below[l] = lanes[l].stack[0];
+    depth[l] = 0;
+    next[l] = 1;
+  }
+  while (kCount > 1 && !done) {
     PairMask merge[kCount];
     PairMask any_close = {0, 0};
 #pragma GCC unroll 4
@@ -307,43 +323,29 @@ void BlockFinder<Row, kWords>::WalkTogether(Lane* lanes, double closeness) const
       depth[l] += 1 + 2 * mask;
       next[l] += 1 + mask;
       below[l] = lane.stack[static_cast<size_t>(depth[l])];
-      done |= next[l] > lane.size;
+      done |= next[l] > lane.count;
     }
   }
+  // One lane has ended; the others go on alone.
   for (int l = 0; l < kCount; ++l) {
-    lanes[l].top = top[l];
-    lanes[l].below = below[l];
-    lanes[l].depth = depth[l];
-    lanes[l].next = next[l];
-  }
-}
-
-template <class Row, int kWords>
-void BlockFinder<Row, kWords>::WalkAlone(Lane& lane, double closeness) const {
-  while (lane.next <= lane.size) {
-    for (;;) {
-      PairMask close;
-      bool merge = Compare(lane.below, lane.top, closeness, close)[0] != 0;
-      if (close[0] != 0) merge = ExactlyMerges(lane);
-      if (!merge) break;
-      lane.top += lane.below;
-      lane.below = lane.stack[static_cast<size_t>(--lane.depth)];
+    Lane& lane = lanes[l];
+    lane.depth = depth[l];
+    lane.next = next[l];
+    while (lane.next <= lane.count) {
+      for (;;) {
+        PairMask close;
+        bool merge = Compare(below[l], top[l], closeness, close)[0] != 0;
+        if (close[0] != 0) merge = ExactlyMerges(lane);
+        if (!merge) break;
+        top[l] += below[l];
+        below[l] = lane.stack[static_cast<size_t>(--lane.depth)];
+      }
+      lane.stack[static_cast<size_t>(++lane.depth)] = top[l];
+      lane.ends[static_cast<size_t>(lane.depth)] = static_cast<int32_t>(lane.next);
+      below[l] = top[l];
+      top[l] = lane.points[static_cast<size_t>(lane.next++)];
     }
-    lane.stack[static_cast<size_t>(++lane.depth)] = lane.top;
-    lane.ends[static_cast<size_t>(lane.depth)] = static_cast<int32_t>(lane.next);
-    lane.below = lane.top;
-    lane.top = lane.points[static_cast<size_t>(lane.next++)];
   }
-}
-
-template <class Row, int kWords>
-void BlockFinder<Row, kWords>::Walk(Workspace& workspace, int lanes) const {
-  double closeness = 0;
-  for (int l = 0; l < lanes; ++l) {
-    if (!workspace.lanes[static_cast<size_t>(l)].exact_sums) closeness = close_;
-  }
-  if (lanes == kLanes) WalkTogether<kLanes>(workspace.lanes.data(), closeness);
-  for (int l = 0; l < lanes; ++l) WalkAlone(workspace.lanes[static_cast<size_t>(l)], closeness);
 }
 
 // Puts the blocks of a walked tile into the set.
@@ -353,9 +355,7 @@ void BlockFinder<Row, kWords>::Close(Lane& lane) {
     ends_.SetAll(lane.begin, lane.begin + lane.size);
     return;
   }
-  for (int64_t i = 1; i <= lane.depth; ++i) {
-    ends_.Set(lane.begin + lane.ends[static_cast<size_t>(i)] - 1);
-  }
+  for (int64_t i = 1; i <= lane.depth; ++i) ends_.Set(lane.begin + lane.EndAt(i) - 1);
 }
 
 template <class Row, int kWords>
@@ -370,18 +370,15 @@ typename BlockFinder<Row, kWords>::Block BlockFinder<Row, kWords>::MakeBlock(int
   Block block;
   block.begin = begin;
   block.end = end;
-  block.exact_sums = true;
-  std::array<Pair, 64> points;
   Pair sums[4] = {};
-  for (int64_t i = begin; i < end; i += 64) {
-    const size_t count = static_cast<size_t>(std::min<int64_t>(64, end - i));
-    block.exact_sums &= row_.Load(i, std::span<Pair>(points.data(), count));
-    size_t k = 0;
-    for (; k + 4 <= count; k += 4) {
-      for (size_t lane = 0; lane < 4; ++lane) sums[lane] += points[k + lane];
-    }
-    for (; k < count; ++k) sums[0] += points[k];
+  PairMask inexact = {0, 0};
+  int64_t i = begin;
+  for (; i + 4 <= end; i += 4) {
+#pragma GCC unroll 4
+    for (int k = 0; k < 4; ++k) sums[k] += row_.PointAt(i + k, inexact);
   }
+  for (; i < end; ++i) sums[0] += row_.PointAt(i, inexact);
+  block.exact_sums = (inexact[0] | inexact[1]) == 0;
   const Pair sum = (sums[0] + sums[1]) + (sums[2] + sums[3]);
   block.s.hi = sum[0];
   block.w.hi = sum[1];
@@ -397,13 +394,6 @@ bool BlockFinder<Row, kWords>::Merges(Block& left, Block& right) const {
   if (left.exact_sums && right.exact_sums) {
     return left.SmallS() * right.SmallW() >= right.SmallS() * left.SmallW();
   }
-  for (Block* block : {&left, &right}) {
-    if (block->uniform || block->exact != nullptr) continue;
-    int64_t i = block->begin + 1;
-    while (i < block->end && row_.HaveSameMean(block->begin, i)) ++i;
-    block->uniform = i == block->end;
-  }
-  if (left.uniform && right.uniform && row_.HaveSameMean(left.begin, right.begin)) return true;
   for (Block* block : {&left, &right}) {
     if (block->exact != nullptr) continue;
     block->exact = std::make_unique<Totals>();
@@ -431,8 +421,8 @@ typename BlockFinder<Row, kWords>::Block BlockFinder<Row, kWords>::BlockOf(const
                                                                            int64_t index) {
   const size_t at = static_cast<size_t>(index) + 1;
   Block block;
-  block.begin = lane.begin + lane.ends[at - 1];
-  block.end = lane.begin + lane.ends[at];
+  block.begin = lane.begin + lane.EndAt(index);
+  block.end = lane.begin + lane.EndAt(index + 1);
   block.s.hi = lane.stack[at][0];
   block.w.hi = lane.stack[at][1];
   block.exact_sums = lane.exact_sums;
@@ -461,7 +451,6 @@ void BlockFinder<Row, kWords>::Join(Segment& left, Segment& right) {
     block.s = floating::AddDoubleWords(block.s, other.s);
     block.w = floating::AddDoubleWords(block.w, other.w);
     block.exact_sums = block.exact_sums && other.exact_sums;
-    block.uniform = block.uniform && other.uniform && row_.HaveSameMean(block.begin, other.begin);
     if (block.exact != nullptr && other.exact != nullptr) {
       block.exact->s += other.exact->s;
       block.exact->w += other.exact->w;
@@ -480,8 +469,11 @@ void BlockFinder<Row, kWords>::Join(Segment& left, Segment& right) {
   right.begin = after.end;
   bool have_before = false;
   bool have_after = true;
+  // Neighbours of which the second does not rise above the first share a block, without a question.
+  bool merges = !row_.Rises(joint - 1);
   for (;;) {
-    if (have_after && Merges(middle, after)) {
+    if (have_after && (merges || Merges(middle, after))) {
+      merges = false;
       pool(middle, after);
       have_after = right.begin < right.end;
       if (have_after) {
@@ -534,11 +526,17 @@ void BlockFinder<Row, kWords>::FindSegment(Segment& segment, Workspace& workspac
     const int64_t last = begin + size * (group + 1) / groups;
     const int lanes = last - first < 8 * kLanes ? 1 : kLanes;
     for (int l = 0; l < lanes; ++l) {
-      const int64_t from = first + (last - first) * l / lanes;
-      const int64_t to = first + (last - first) * (l + 1) / lanes;
-      Load(workspace.lanes[static_cast<size_t>(l)], from, to - from);
+      Lane& lane = workspace.lanes[static_cast<size_t>(l)];
+      lane.begin = first + (last - first) * l / lanes;
+      lane.size = first + (last - first) * (l + 1) / lanes - lane.begin;
     }
-    Walk(workspace, lanes);
+    if (lanes == kLanes) {
+      LoadTogether<kLanes>(workspace.lanes.data());
+      WalkTogether<kLanes>(workspace.lanes.data());
+    } else {
+      LoadTogether<1>(workspace.lanes.data());
+      WalkTogether<1>(workspace.lanes.data());
+    }
     for (int l = 0; l < lanes; ++l) {
       Lane& lane = workspace.lanes[static_cast<size_t>(l)];
       Close(lane);

@@ -29,17 +29,19 @@ struct Sums {
 template <class Row>
 Sums SumFew(const Row& row, int64_t begin, int64_t end) {
   Sums sums;
-  const auto add = [](floating::HiLo<double>& sum, double& error, double high, double low) {
+  const auto add = [](floating::HiLo<double>& sum, double& error, double high) {
     const floating::HiLo<double> upper = floating::TwoSum(sum.hi, high);
     const floating::HiLo<double> lower = floating::TwoSum(sum.lo, upper.lo);
-    const floating::HiLo<double> rest = floating::TwoSum(lower.hi, low);
-    sum = {upper.hi, rest.hi};
-    error += std::fabs(lower.lo) + std::fabs(rest.lo);
+    sum = {upper.hi, lower.hi};
+    error += std::fabs(lower.lo);
   };
   for (int64_t i = begin; i < end; ++i) {
     const Term term = row.TermAt(i);
-    add(sums.s, sums.s_error, term.s_high, term.s_low);
-    if constexpr (Row::kWeighted) add(sums.w, sums.w_error, term.w, 0);
+    add(sums.s, sums.s_error, term.s_high);
+    if constexpr (Row::kWeighted) {
+      add(sums.s, sums.s_error, term.s_low);
+      add(sums.w, sums.w_error, term.w);
+    }
   }
   sums.s = floating::TwoSum(sums.s.hi, sums.s.lo);
   sums.w = Row::kWeighted ? floating::TwoSum(sums.w.hi, sums.w.lo)
@@ -236,21 +238,22 @@ T RoundExactly(const Row& row, int64_t begin, int64_t end, T guess) {
 template <class T, class Row>
 T RoundMean(const Row& row, int64_t begin, int64_t end, const Sums& sums) {
   // q is the quotient of the high words, c what it lacks: s / w = q + c up to `error`.
-  const double q = sums.s.hi / sums.w.hi;
+  const double inverse = 1 / sums.w.hi;
+  const double q = sums.s.hi * inverse;
   const floating::HiLo<double> product = floating::TwoProduct(q, sums.w.hi);
   const floating::HiLo<double> first = floating::TwoSum(sums.s.hi - product.hi, -product.lo);
   const floating::HiLo<double> rest = floating::TwoSum(first.hi, sums.s.lo - q * sums.w.lo);
-  const double c = rest.hi / sums.w.hi;
-  double error = (sums.s_error + std::fabs(q) * sums.w_error) / sums.w.hi * 1.125;
-  // q w and what is left of s are exact (Dekker 1971); if all else is too, so is q + c, and ties
-  // between two numbers, which short blocks meet all the time, are seen as such.
+  const double c = rest.hi * inverse;
+  double error = (sums.s_error + std::fabs(q) * sums.w_error) * inverse * 1.125;
+  // Where none of it lost anything, q + c is exact, and ties between two numbers, which short
+  // blocks meet all the time, are seen as such.
   const floating::HiLo<double> back = floating::TwoProduct(c, sums.w.hi);
   const bool exact = error == 0 && !row.IsDeep() && sums.w.lo == 0 && first.lo == 0 &&
                      rest.lo == 0 && back.hi == rest.hi && back.lo == 0;
-  // Otherwise rest errs by a few u of terms of at most 2 u |s|, and c by its own rounding.
+  // Otherwise rest errs by a few u of terms of at most 4 u |s|, and c by its own roundings.
   if (!exact) error += std::fabs(q) * 0x1p-100;
   // Scaled back before it is rounded to T, which may be subnormal there.
-  const double unscale = PowerOfTwo(-row.ScaleExponent());
+  const double unscale = row.Unscale();
   const T low = RoundSum(q * unscale, (c - error) * unscale, T{});
   const T high = RoundSum(q * unscale, (c + error) * unscale, T{});
   // The bounds hold, and scaling is exact, where f64 neither underflows nor overflows.

@@ -3,9 +3,11 @@
 // Rows of points (weight, weight times value) in the three forms that a fit starts from. All offer
 //
 //   Size()                 the number of points, all of positive weight
-//   Load(begin, out)       approximate points {w y, w}; whether sums of a tile are exact in f64
+//   PointAt(i, inexact)    point i as {w y, w}, rounded; inexact[] is set unless sums over 1024
+//   such
+//                          points, and products of two such sums, are exact in f64
+//   Rises(i)               whether the value of point i + 1 is above that of point i
 //   TermAt(i)              point i to twice f64's precision
-//   HaveSameMean(i, j)     whether two points have the same value
 //   AddExact(i, units, s, w)   adds point i, unscaled, to exact totals
 //
 // Values are scaled by powers of two so that the largest |y| and the largest w lie in [1, 2),
@@ -158,7 +160,8 @@ class ValueRow {
         y_scale_exponent_(y_extent.Scale()),
         w_scale_exponent_(kWeighted ? w_extent.Scale() : 0),
         y_scale_(PowerOfTwo(y_scale_exponent_) * (negate ? -1 : 1)),
-        w_scale_(PowerOfTwo(w_scale_exponent_)) {
+        w_scale_(PowerOfTwo(w_scale_exponent_)),
+        unscale_(PowerOfTwo(-y_scale_exponent_)) {
     units_top_ = {y_extent.Top() + (kWeighted ? w_extent.Top() : 0),
                   kWeighted ? w_extent.Top() : 0};
     units_bottom_ = {y_extent.Bottom(kDigits) + (kWeighted ? w_extent.Bottom(kDigits) : 0),
@@ -167,8 +170,8 @@ class ValueRow {
   }
 
   int64_t Size() const { return size_; }
-  // scaled = 2^exponent unscaled, of values and of means.
-  int ScaleExponent() const { return y_scale_exponent_; }
+  // unscaled = Unscale() scaled, of values and of means.
+  double Unscale() const { return unscale_; }
   // Exponents of the highest and the lowest bit that w y and w have, unscaled.
   Units Top() const { return units_top_; }
   Units Bottom() const { return units_bottom_; }
@@ -199,32 +202,23 @@ class ValueRow {
     return 1;
   }
 
-  bool HaveSameMean(int64_t i, int64_t j) const { return y_[i * y_stride_] == y_[j * y_stride_]; }
+  bool Rises(int64_t i) const {
+    const X a = y_[i * y_stride_];
+    const X b = y_[(i + 1) * y_stride_];
+    return negate_ ? a > b : a < b;
+  }
 
-  // Points [begin, begin + out.size()). True if sums over 1024 of them, and products of two such
-  // sums, are exact in f64: values are multiples of 2^-31, or of 2^-15 with weights that are
-  // multiples of 2^-7.
-  bool Load(int64_t begin, std::span<Pair> out) const {
-    // Any distance to a multiple of the unit shows in `off`.
+  // Exact are values that are multiples of 2^-31, or of 2^-15 with weights that are multiples of
+  // 2^-7.
+  Pair PointAt(int64_t i, PairMask& inexact) const {
     constexpr double kValueRounder = kWeighted ? 0x1.8p37 : 0x1.8p21;
     constexpr double kWeightRounder = 0x1.8p45;
-    PairMask off = {0, 0};
-    for (size_t i = 0; i < out.size(); ++i) {
-      const int64_t at = begin + static_cast<int64_t>(i);
-      const double value = ValueAt(at);
-      if constexpr (kWeighted) {
-        const double weight = WeightAt(at);
-        const Pair x = {value, weight};
-        const Pair rounder = {kValueRounder, kWeightRounder};
-        off |= ((x + rounder) - rounder) != x;
-        out[i] = Pair{value * weight, weight};
-      } else {
-        const Pair x = {value, value};
-        off |= RoundTo(x, kValueRounder) != x;
-        out[i] = Pair{value, 1};
-      }
-    }
-    return (off[0] | off[1]) == 0;
+    const double value = ValueAt(i);
+    const double weight = WeightAt(i);
+    const Pair x = {value, weight};
+    const Pair rounder = {kValueRounder, kWeightRounder};
+    inexact |= ((x + rounder) - rounder) != x;
+    return Pair{kWeighted ? value * weight : value, weight};
   }
 
   Term TermAt(int64_t i) const {
@@ -262,6 +256,7 @@ class ValueRow {
   int w_scale_exponent_;
   double y_scale_;
   double w_scale_;
+  double unscale_;
   Units units_top_;
   Units units_bottom_;
 };
@@ -286,7 +281,7 @@ class CountRow {
   }
 
   int64_t Size() const { return size_; }
-  int ScaleExponent() const { return 0; }
+  double Unscale() const { return 1; }
   Units Top() const { return {top_, top_}; }
   Units Bottom() const { return {0, 0}; }
   bool IsExactDownTo(int lowest) const { return top_ < 53 && -top_ >= lowest; }
@@ -295,17 +290,16 @@ class CountRow {
   bool IsDeep() const { return false; }
   double LargestMean() const { return largest_mean_; }
 
-  bool HaveSameMean(int64_t i, int64_t j) const {
-    return int128{k_[i]} * c_[j] == int128{k_[j]} * c_[i];
+  bool Rises(int64_t i) const {
+    const int128 left = int128{k_[i]} * c_[i + 1];
+    const int128 right = int128{k_[i + 1]} * c_[i];
+    return negate_ ? left > right : left < right;
   }
 
-  bool Load(int64_t begin, std::span<Pair> out) const {
-    for (size_t i = 0; i < out.size(); ++i) {
-      const size_t at = static_cast<size_t>(begin) + i;
-      out[i] =
-          Pair{static_cast<double>(k_[at]) * negative_scale_, static_cast<double>(c_[at]) * scale_};
-    }
-    return top_ <= 14;  // sums of 1024 have 25 bits, their products 50
+  // Sums of 1024 have 25 bits, their products 50, if all numbers have 15.
+  Pair PointAt(int64_t i, PairMask& inexact) const {
+    inexact |= PairMask{top_ > 14 ? -1 : 0, 0};
+    return Pair{static_cast<double>(k_[i]) * negative_scale_, static_cast<double>(c_[i]) * scale_};
   }
 
   Term TermAt(int64_t i) const {
