@@ -379,7 +379,8 @@ function tidy(svg: string, chart: ChartSpec, size: Size): string {
     .replace(/\sfont-(?:size|family|variant)="[^"]*"/g, "")
     .replace(/\sid="([^"]*)"/g, ` id="${prefix}-$1"`)
     .replace(/url\(#([^)]*)\)/g, `url(#${prefix}-$1)`)
-    .replace(/-?\d+\.\d{3,}(?:e-?\d+)?/g, number);
+    // Coordinates, not what is written: a tick of 0.001 stays one.
+    .replace(/<[^>]*>/g, (tag) => tag.replace(/-?\d+\.\d{3,}(?:e-?\d+)?/g, number));
   // Raised digits are not in the fonts: set them as exponents.
   text = text.replace(/[\u207b\u2070\u00b9\u00b2\u00b3\u2074-\u2079]+/g, (raised) => {
     const plain = raised.replace(/./g, (c) => {

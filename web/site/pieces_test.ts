@@ -107,6 +107,18 @@ test("a chart has two pictures with names, no inline style, ids of its own and s
   assert.equal(chartSvg(chart, table), svg, "the same again");
 });
 
+test("coordinates are shortened, ticks are not", () => {
+  const rows = [
+    ["1", "0.0012", "nan"],
+    ["7", "0.5", "nan"],
+  ];
+  const svg = chartSvg({ ...chart, y: ["a"] }, { ...table, rows });
+  assert.match(svg, /<text [^>]*>0\.01<\/text>/);
+  assert.doesNotMatch(svg, /<text [^>]*>0<\/text>/);
+  const low = chartSvg({ ...chart, y: ["a"] }, { ...table, rows: [["1", "1e-4", "nan"], ...rows] });
+  assert.match(low, /<text [^>]*>0\.001<\/text>/);
+});
+
 test("a chart that does not fit its table says why", () => {
   assert.throws(
     () => seriesOf({ ...chart, y: "c" }, table),
