@@ -136,7 +136,7 @@ class IsotonicDemo extends Demo<typeof params> {
   static override readonly slug = "isotonic";
   static override readonly heading = "Points and their string";
   static override readonly hint =
-    "Drag the points on the left; on the right the string is pulled tight below their running totals. Then step through the two ways to find it.";
+    "Drag a point, and the string below the running totals is pulled tight again. Then step through the two ways to find it.";
   static override readonly params = params;
   static override readonly rate = 4;
   static override styles = [

@@ -239,6 +239,25 @@ void Merging(Context& context, Report& report) {
   report.Exact("least_kept", least, "Least share of pieces kept, all other rows");
 }
 
+// How many of the tiles' pieces last, on rows of more and more tiles.
+void Survival(Context& context, Report& report) {
+  const int64_t most = context.Integer("survival_lg_n", 14, 20, 20);
+  Table& table =
+      report.AddTable("survival", "Share of the tiles' pieces that merging never touches");
+  table.Column<int64_t>("n").Column<double>("climb").Column<double>("hill").Column<double>("noise");
+  for (int64_t bits = 10; bits <= most; ++bits) {
+    const int64_t n = int64_t{1} << bits;
+    const auto kept = [](const std::vector<int32_t>& y) {
+      TiledString tiled(y, kTile);
+      tiled.MergeAll();
+      return Share(tiled.untouched(), tiled.counts().tile_pieces);
+    };
+    table.Row(n, kept(MakeClimb(n, context.seed())),
+              kept(MakeRow(Kind::kHill, n, 1 << 20, context.seed())),
+              kept(MakeRow(Kind::kNoise, n, 1 << 20, context.seed())));
+  }
+}
+
 void Growth(Context& context, Report& report) {
   const int64_t most = context.Integer("growth_lg_n", 12, 16, 20);
   const int64_t rows = context.Integer("growth_rows", 4, 16, 64);
@@ -687,6 +706,7 @@ absl::Status Run(Context& context, Report& report) {
   Reach(context, report);
   Chains(context, report);
   Merging(context, report);
+  Survival(context, report);
   Growth(context, report);
   for (const auto section : {SameBitsEverywhere, Rounding, Decimals, Confidence, LongRowIsProven}) {
     if (absl::Status status = section(context, report); !status.ok()) return status;

@@ -110,6 +110,26 @@ TEST(PiecesTest, TilesOfAFallingRowBecomeOnePiece) {
   EXPECT_EQ(string.untouched(), 0);
 }
 
+TEST(PiecesTest, SearchesAreCounted) {
+  // Two pieces, 3.5 and 1.5. The joint is one comparison; that the left piece goes is one, with a
+  // look at the right string's one piece; and the bridge looks there once more.
+  TiledString pair(std::vector<int32_t>{4, 3, 2, 1}, 2);
+  pair.MergeAll();
+  EXPECT_EQ(pair.counts().comparisons, 4);
+  EXPECT_EQ(pair.counts().merge_chain, 4);
+  // Two such pairs, in order: joined at the same time, then one comparison finds that they fit.
+  TiledString pairs(std::vector<int32_t>{4, 3, 2, 1, 14, 13, 12, 11}, 2);
+  pairs.MergeAll();
+  EXPECT_EQ(pairs.counts().comparisons, 9);
+  EXPECT_EQ(pairs.counts().merge_chain, 5);
+  EXPECT_EQ(pairs.counts().written, 2);
+  // Three pieces left of one: the first is looked at, then the third, then the second.
+  TiledString three(std::vector<int32_t>{1, 2, 9, 5, 5, 5}, 3);
+  three.MergeAll();
+  EXPECT_EQ(three.Pieces(), (std::vector<Piece>{{0, 1, 1}, {1, 2, 2}, {2, 6, 24}}));
+  EXPECT_EQ(three.counts().comparisons, 1 + 3 * (1 + 1) + 1);
+}
+
 TEST(PiecesTest, EveryTriedLineStartsAtAKnotAndTheLastIsTheOneDrawn) {
   Random random(5);
   const std::vector<int32_t> y = RandomRow(random, 64, 50);

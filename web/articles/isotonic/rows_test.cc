@@ -35,6 +35,7 @@ TEST(RowsTest, StayInTheirRangeAndReproduce) {
 TEST(RowsTest, SeedsDiffer) {
   for (const Kind kind : {Kind::kHill, Kind::kNoise, Kind::kSteps, Kind::kLabels}) {
     EXPECT_NE(MakeRow(kind, 100, 100, 1), MakeRow(kind, 100, 100, 2)) << KindName(kind);
+    EXPECT_NE(MakeRow(kind, 100, 100, 3), MakeRow(kind, 100, 100, 2)) << KindName(kind);
   }
 }
 
@@ -55,6 +56,19 @@ TEST(RowsTest, HaveTheirShape) {
   EXPECT_TRUE(std::all_of(labels.begin(), labels.end(), [](int32_t v) { return v % 1000 == 0; }));
   EXPECT_NEAR(Mean(labels, 0, 1000), 1000.0 / 6, 60);
   EXPECT_NEAR(Mean(labels, 2000, 3000), 5000.0 / 6, 60);
+}
+
+TEST(RowsTest, ReachTheEndsOfTheirRange) {
+  const std::vector<int32_t> noise = MakeRow(Kind::kNoise, 1000, 3, 1);
+  for (int32_t value = 0; value <= 3; ++value) {
+    EXPECT_NEAR(static_cast<double>(std::count(noise.begin(), noise.end(), value)), 250, 70);
+  }
+  // Two thirds of the range are the rise, the rest is noise.
+  for (uint64_t seed = 1; seed <= 20; ++seed) {
+    const std::vector<int32_t> hill = MakeRow(Kind::kHill, 1000, 3, seed);
+    EXPECT_LE(hill.front(), 1);
+    EXPECT_GE(hill.back(), 2);
+  }
 }
 
 TEST(RowsTest, AClimbGoesOn) {
