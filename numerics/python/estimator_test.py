@@ -84,6 +84,12 @@ class Function(unittest.TestCase):
         for y in (np.where(labels, 2, 0), np.where(labels, 0.5, 0), np.where(labels, -1, 0)):
             got, want = (assay.IsotonicRegression().fit(scores, y, w).y_thresholds_ for w in (None, np.ones(2000)))
             np.testing.assert_array_equal(got, want)
+        w = rng.uniform(0.1, 1.1, 30)
+        weighted = assay.IsotonicRegression().fit(np.arange(30), labels[:30], w)
+        np.testing.assert_array_equal(weighted.predict(np.arange(30)), exact_fit(labels[:30], w))
+        for options in ({"centred": True}, {"x_tolerance": 0.01}):
+            got, want = (assay.IsotonicRegression(**options).fit(scores, labels, w).X_thresholds_ for w in (None, np.ones(2000)))
+            np.testing.assert_array_equal(got, want)
         f32 = assay.IsotonicRegression().fit(scores.astype(np.float32), labels)
         self.assertEqual(f32.X_thresholds_.dtype, np.float32)
         wide = assay.IsotonicRegression().fit(scores.astype(np.float32).astype(np.float64), labels)
@@ -319,6 +325,7 @@ class BadInput(unittest.TestCase):
         self.assertEqual(model.X_thresholds_.tolist(), [1, 3])
         one = assay.IsotonicRegression().fit([1, 2, 3], [2, 1, 3], 5)
         self.assertEqual(one.y_thresholds_.tolist(), [1.5, 1.5, 3])
+        self.refuse("all weights are 0", [1, 2], [1, 2], 0)
 
     def test_bounds(self):
         self.refuse("lower", [1, 2], [1, 2], y_min=2, y_max=1)

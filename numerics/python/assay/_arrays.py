@@ -57,8 +57,8 @@ class _Unlocked:
 
 
 def is_direct(array, dtype):
-    """Whether C++ reads `array` as `dtype` where it lies: native byte order, aligned, any strides."""
-    return array.dtype == dtype and array.dtype.isnative and array.flags.aligned
+    """Whether C++ reads `array` as `dtype` where it lies, with any strides."""
+    return array.dtype == dtype and array.flags.aligned
 
 
 def laid_out(array, dtype, name, allow_copy, contiguous=False, given=None):
@@ -72,10 +72,10 @@ def laid_out(array, dtype, name, allow_copy, contiguous=False, given=None):
     reason = None
     if isinstance(given, (list, tuple, numbers.Number)):
         reason = f"is a {type(given).__name__}"
-    elif array.dtype != dtype:
-        reason = f"holds {array.dtype}, and the work is done in {dtype}"
     elif not array.dtype.isnative:
         reason = "has the byte order of another machine"
+    elif array.dtype != dtype:
+        reason = f"holds {array.dtype}, and the work is done in {dtype}"
     elif not array.flags.aligned:
         reason = "is not aligned in memory"
     elif contiguous and array.shape[-1] > 1 and array.strides[-1] != dtype.itemsize:
