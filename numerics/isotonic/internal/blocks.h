@@ -88,6 +88,8 @@ class BlockFinder {
  public:
   static constexpr int kTile = 1024;
   static constexpr int kLanes = 4;
+  // Fewer points than this are one tile: joining four costs more than walking them together saves.
+  static constexpr int kShort = 256;
   static constexpr int64_t kSegment =
       64 * 1024;  // a multiple of 64: words of the set are not shared
 
@@ -188,7 +190,8 @@ class BlockFinder {
   void WalkTogether(Lane* lanes) const;
   bool ExactlyMerges(Lane& lane) const;
   bool Merges(Block& left, Block& right) const;
-  void AddExact(int64_t begin, int64_t end, Totals& totals) const;
+  void AddExact(const Block& block, Totals& totals) const;
+  std::unique_ptr<Totals> SumExact(Block& a, Block& b) const;
   void Close(Lane& lane);
   Block MakeBlock(int64_t begin, int64_t end) const;
   Block LastBlock(Segment& segment) const;
@@ -359,8 +362,25 @@ void BlockFinder<Row, kWords>::Close(Lane& lane) {
 }
 
 template <class Row, int kWords>
-void BlockFinder<Row, kWords>::AddExact(int64_t begin, int64_t end, Totals& totals) const {
-  for (int64_t i = begin; i < end; ++i) row_.AddExact(i, units_, totals.s, totals.w);
+void BlockFinder<Row, kWords>::AddExact(const Block& block, Totals& totals) const {
+  for (int64_t i = block.begin; i < block.end; ++i) row_.AddExact(i, units_, totals.s, totals.w);
+}
+
+// The exact totals of both, if the longer one's are known: then each point is added at most once
+// for each time that its block doubles.
+template <class Row, int kWords>
+std::unique_ptr<typename BlockFinder<Row, kWords>::Totals> BlockFinder<Row, kWords>::SumExact(
+    Block& a, Block& b) const {
+  Block& longer = a.end - a.begin < b.end - b.begin ? b : a;
+  Block& shorter = &longer == &a ? b : a;
+  if (longer.exact == nullptr) return nullptr;
+  if (shorter.exact == nullptr) {
+    AddExact(shorter, *longer.exact);
+  } else {
+    longer.exact->s += shorter.exact->s;
+    longer.exact->w += shorter.exact->w;
+  }
+  return std::move(longer.exact);
 }
 
 // A block inside one tile, from its points.
@@ -397,7 +417,7 @@ bool BlockFinder<Row, kWords>::Merges(Block& left, Block& right) const {
   for (Block* block : {&left, &right}) {
     if (block->exact != nullptr) continue;
     block->exact = std::make_unique<Totals>();
-    AddExact(block->begin, block->end, *block->exact);
+    AddExact(*block, *block->exact);
   }
   auto difference = left.exact->s * right.exact->w;
   difference -= right.exact->s * left.exact->w;
@@ -446,17 +466,12 @@ template <class Row, int kWords>
 void BlockFinder<Row, kWords>::Join(Segment& left, Segment& right) {
   const auto pool = [this](Block& block, Block& other) {
     ends_.Clear(std::min(block.end, other.end) - 1);
-    block.begin = std::min(block.begin, other.begin);
-    block.end = std::max(block.end, other.end);
     block.s = floating::AddDoubleWords(block.s, other.s);
     block.w = floating::AddDoubleWords(block.w, other.w);
     block.exact_sums = block.exact_sums && other.exact_sums;
-    if (block.exact != nullptr && other.exact != nullptr) {
-      block.exact->s += other.exact->s;
-      block.exact->w += other.exact->w;
-    } else {
-      block.exact.reset();
-    }
+    block.exact = SumExact(block, other);
+    block.begin = std::min(block.begin, other.begin);
+    block.end = std::max(block.end, other.end);
   };
   const int64_t begin = left.begin;
   const int64_t end = right.end;
@@ -521,10 +536,10 @@ void BlockFinder<Row, kWords>::FindSegment(Segment& segment, Workspace& workspac
   const int64_t groups = (size + kGroup - 1) / kGroup;
   segment.end = segment.begin;
   for (int64_t group = 0; group < groups; ++group) {
-    // Tiles of equal size, so that lanes end about together; a short group is one tile.
+    // Tiles of equal size, so that lanes end about together.
     const int64_t first = begin + size * group / groups;
     const int64_t last = begin + size * (group + 1) / groups;
-    const int lanes = last - first < 8 * kLanes ? 1 : kLanes;
+    const int lanes = last - first < kShort ? 1 : kLanes;
     for (int l = 0; l < lanes; ++l) {
       Lane& lane = workspace.lanes[static_cast<size_t>(l)];
       lane.begin = first + (last - first) * l / lanes;
@@ -560,7 +575,8 @@ std::vector<typename BlockFinder<Row, kWords>::Span> BlockFinder<Row, kWords>::F
   if (size == 0) return {};
   std::vector<Segment> segments(static_cast<size_t>((size + kSegment - 1) / kSegment));
   const auto find = [&](int64_t begin, int64_t end) {
-    const auto workspace = std::make_unique<Workspace>();
+    const std::unique_ptr<Workspace> workspace(
+        new Workspace);  // make_unique would fill it with zeros
     for (int64_t i = begin; i < end; ++i) {
       Segment& segment = segments[static_cast<size_t>(i)];
       segment.begin = i * kSegment;

@@ -39,7 +39,7 @@ Sums SumFew(const Row& row, int64_t begin, int64_t end) {
     const Term term = row.TermAt(i);
     add(sums.s, sums.s_error, term.s_high);
     if constexpr (Row::kWeighted) {
-      add(sums.s, sums.s_error, term.s_low);
+      if constexpr (Row::kHasLow) add(sums.s, sums.s_error, term.s_low);
       add(sums.w, sums.w_error, term.w);
     }
   }
@@ -118,7 +118,7 @@ Sums SumBlock(const Row& row, int64_t begin, int64_t end, bool exact) {
     s_upper[k] += upper;
     s_lower[k] += s - upper;
     if constexpr (Row::kWeighted) {
-      s_lower[k] += Pair{a.s_low, b.s_low};
+      if constexpr (Row::kHasLow) s_lower[k] += Pair{a.s_low, b.s_low};
       const Pair w = {a.w, b.w};
       const Pair w_up = RoundTo(w, kRounder);
       w_upper[k] += w_up;

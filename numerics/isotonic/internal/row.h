@@ -148,6 +148,8 @@ class ValueRow {
   static constexpr bool kWeighted = kHasWeights;
   // Bits of a value.
   static constexpr int kDigits = std::is_same_v<X, double> ? 53 : std::is_same_v<X, float> ? 24 : 1;
+  // Whether terms have low words.
+  static constexpr bool kHasLow = kWeighted && 2 * kDigits > 53;
 
   ValueRow(const X* y, int64_t y_stride, const X* weights, int64_t weights_stride, int64_t size,
            bool negate, const Extent& y_extent, const Extent& w_extent)
@@ -178,8 +180,7 @@ class ValueRow {
   // Whether each TermAt is exact with s_low = 0 and no bit below 2^lowest.
   bool IsExactDownTo(int lowest) const {
     const int s = units_bottom_.s + y_scale_exponent_ + w_scale_exponent_;
-    return (!kWeighted || 2 * kDigits <= 53) && s >= lowest &&
-           units_bottom_.w + w_scale_exponent_ >= lowest;
+    return !kHasLow && s >= lowest && units_bottom_.w + w_scale_exponent_ >= lowest;
   }
   bool HasExactWeights() const { return true; }
   // Whether products of sums of points neither overflow nor lose what counts to underflow.
@@ -224,7 +225,7 @@ class ValueRow {
   Term TermAt(int64_t i) const {
     if constexpr (!kWeighted) return {ValueAt(i), 0, 1};
     const double weight = WeightAt(i);
-    if constexpr (2 * kDigits <= 53) return {ValueAt(i) * weight, 0, weight};
+    if constexpr (!kHasLow) return {ValueAt(i) * weight, 0, weight};
     const floating::HiLo<double> product = floating::TwoProduct(ValueAt(i), weight);
     return {product.hi, product.lo, weight};
   }
@@ -265,6 +266,7 @@ class ValueRow {
 class CountRow {
  public:
   static constexpr bool kWeighted = true;
+  static constexpr bool kHasLow = true;
 
   CountRow(const int64_t* successes, const int64_t* totals, int64_t size, bool negate)
       : k_(successes), c_(totals), size_(size), negate_(negate) {
