@@ -234,6 +234,7 @@ class Benchmark:
 
     def compare(self, case, n, contenders, allowed):
         """Checks that all agree, then times them in turns. Returns median seconds by name."""
+        size = f"{n:,}" if isinstance(n, int) else " x ".join(map(str, n))
         reference = contenders[0].result()
         for contender in contenders[1:]:
             off = float(np.max(np.abs(np.asarray(contender.result(), np.float64) - reference)))
@@ -243,6 +244,11 @@ class Benchmark:
                 )
         del reference
         first = {contender.name: contender.run(1) for contender in contenders}
+        for name, seconds in first.items():
+            if seconds > self.options.limit and not name.startswith("ours"):
+                self.say(f"{name} sits out n = {size}: a fit takes {seconds:.0f} s")
+                contenders = [contender for contender in contenders if contender.name != name]
+        first = {contender.name: first[contender.name] for contender in contenders}
         times = {name: max(1, math.ceil(SAMPLE_SECONDS / max(seconds, 1e-9))) for name, seconds in first.items()}
         slowest = sum(max(first[name], SAMPLE_SECONDS) for name in first)
         repetitions = max(3, min(self.options.repetitions, int(self.options.budget / slowest)))
@@ -252,7 +258,6 @@ class Benchmark:
             for contender in contenders[turn:] + contenders[:turn]:
                 samples[contender.name].append(contender.run(times[contender.name]) / times[contender.name])
         ours = contenders[0].name
-        size = f"{n:,}" if isinstance(n, int) else " x ".join(map(str, n))
         for name, seconds in samples.items():
             ratios = [theirs / own for theirs, own in zip(seconds, samples[ours])]
             low, _, high = quartiles(seconds)

@@ -20,7 +20,8 @@ SMALL = ["--sizes=200,2000", "--rows=3x50", "--points=500", "--budget=0.01", "--
 
 def run(*arguments):
     out = io.StringIO()
-    status = peers_benchmark.main([*SMALL, *arguments], out)
+    with mock.patch("peers_benchmark.SAMPLE_SECONDS", 1e-4):
+        status = peers_benchmark.main([*SMALL, *arguments], out)
     return status, out.getvalue()
 
 
@@ -59,7 +60,15 @@ class Benchmark(unittest.TestCase):
 
     def test_who_is_too_slow_sits_out(self):
         _, said = run("--cases=random", "--limit=1e-9")
-        self.assertIn("sklearn sits out n = 2,000", said)
+        self.assertRegex(said, "sklearn sits out n = 200: a fit takes")
+        self.assertIn("ours, 2 thr.", said)
+        # Whoever grows past the limit is told by the sizes before.
+        benchmark = peers_benchmark.Benchmark(peers_benchmark.options_of(["--limit=1"]), io.StringIO())
+        self.addCleanup(lambda: benchmark.r and benchmark.r.close())
+        self.assertTrue(benchmark.can("sklearn", [(1, 0.001), (10, 0.01)], 999))
+        self.assertFalse(benchmark.can("sklearn", [(1, 0.001), (10, 0.01)], 1001))
+        self.assertFalse(benchmark.can("R isoreg", [(1, 0.001), (10, 0.1)], 40))
+        self.assertTrue(benchmark.can("ours, 1 thr.", [(1, 1.0)], 10))
 
     def test_wrong_use(self):
         with contextlib.redirect_stderr(io.StringIO()) as said, self.assertRaises(SystemExit) as error:
