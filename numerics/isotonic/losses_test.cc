@@ -314,6 +314,34 @@ TEST(FitHuberTest, IsLeastSquaresForALargeDelta) {
   EXPECT_EQ(Huber({two_up, up}, {}, 1, Minimizer::kMiddle), (Vector{two_up, two_up}));
 }
 
+// The derivative changes sign at each run's value: no first part gains by falling, no last part by
+// rising, up to the rounding of 100,000 slopes.
+TEST(FitHuberTest, MeetsTheOptimalityConditionsFor100000Elements) {
+  Random random(16);
+  Vector y;
+  for (int i = 0; i < 100000; ++i) {
+    y.push_back(i * 2e-5 + random.Normal() * (random.Bernoulli(0.05) ? 50 : 1));
+  }
+  const Vector fit = Huber(y, {}, 0.5, Minimizer::kMiddle);
+  int runs = 0;
+  for (size_t begin = 0, end = 0; begin < fit.size(); begin = end, ++runs) {
+    while (end < fit.size() && fit[end] == fit[begin]) ++end;
+    if (end < fit.size()) {
+      ASSERT_LT(fit[begin], fit[end]);
+    }
+    double first = 0, last = 0;
+    for (size_t i = begin; i < end; ++i) {
+      first += std::clamp(fit[i] - y[i], -0.5, 0.5);
+      ASSERT_LE(first, 1e5 * 0x1p-48) << i;
+      const size_t j = end - 1 - (i - begin);
+      last += std::clamp(fit[j] - y[j], -0.5, 0.5);
+      ASSERT_GE(last, -1e5 * 0x1p-48) << j;
+    }
+  }
+  EXPECT_GT(runs, 30);
+  EXPECT_LT(runs, 3000);
+}
+
 TEST(FitHuberTest, IsTheMedianForASmallDelta) {
   const Vector y = {1, 9, 2, 3};
   EXPECT_EQ(Huber(y, {}, 0x1p-300, Minimizer::kLower), (Vector{1, 2, 2, 3}));
@@ -391,6 +419,22 @@ TEST(FitReverseKlTest, GivesGeometricMeans) {
     }
   }
   EXPECT_GT(worst, 1);  // the measure measures
+}
+
+// A pooled mean beside a number that is hardly larger: rounded, the one must not pass the other.
+TEST(FitReverseKlTest, StaysMonotoneWhereRoundedMeansCross) {
+  Random random(17);
+  int moved = 0;
+  for (int trial = 0; trial < 20000; ++trial) {
+    const double p = std::ldexp(1 + random.Uniform(), static_cast<int>(random.Integer(1000)));
+    const double q = p * random.Uniform();
+    const double r = Sqrt(p) * Sqrt(q) * (1 + static_cast<double>(random.Integer(8)) * 0x1p-52);
+    const Vector fit = ReverseKl({p, q, r}, {});
+    ASSERT_LE(fit[0], fit[1]) << p << " " << q;
+    ASSERT_LE(fit[1], fit[2]) << p << " " << q;
+    moved += fit[1] == fit[2] && fit[2] > r ? 1 : 0;
+  }
+  EXPECT_GT(moved, 10);
 }
 
 TEST(FitReverseKlTest, IsExactWhereNothingPoolsAndZeroUpToTheLastZero) {

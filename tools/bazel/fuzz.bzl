@@ -88,7 +88,7 @@ def assay_fuzz_program(name, srcs, deps = [], **kwargs):
         **kwargs
     )
 
-def assay_fuzz_test(name, srcs, deps = [], runs = 20000, seconds = 5, max_len = 512, size = "small", tags = []):
+def assay_fuzz_test(name, srcs, deps = [], runs = 5000, seconds = 5, max_len = 512, size = "small", tags = []):
     """Runs `runs` inputs of at most `max_len` bytes, for at most `seconds`; fails at the first fault.
 
     Also makes NAME_program, to fuzz by hand. The input that failed is among the test's outputs, and
