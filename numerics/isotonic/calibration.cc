@@ -40,15 +40,14 @@ absl::Status CheckLabels(std::span<const uint8_t> labels, size_t scores) {
       absl::StrCat("labels[", i, "] is ", labels[i], ", expected 0 or 1"));
 }
 
-// Appends the blocks of a sorted bucket to `runs`: pool adjacent violators by integers.
+// Adds a sorted bucket to the blocks of those before it: pool adjacent violators by integers.
 //   words: (key - first_key) << 1, plus 1 where the label counts as 0; ascending, not empty.
 //   changes: scratch.
-// Nothing before `runs.size()` is merged: other buckets are other threads' work.
 void PoolBucket(std::span<const uint64_t> words, uint64_t first_key, std::vector<size_t>& changes,
                 std::vector<Run>& runs) {
   // Ones followed by zeros always share a block. Where one turns to the other is found without a
   // branch, which random labels would mispredict every other time.
-  const size_t own = runs.size(), n = words.size();
+  const size_t n = words.size();
   if (changes.size() < n + 4) changes.resize(n + 4);
   size_t count = 0;
   // changes: where ones begin, where zeros begin, and so on by turns. Zeros at the front follow no
@@ -67,7 +66,7 @@ void PoolBucket(std::span<const uint64_t> words, uint64_t first_key, std::vector
     Run run{key(begin), key(end - 1), static_cast<int64_t>(zeros - begin),
             static_cast<int64_t>(end - begin)};
     // Counts are below 2^31, so the products are below 2^62.
-    while (runs.size() > own && runs.back().ones * run.total >= run.ones * runs.back().total) {
+    while (!runs.empty() && runs.back().ones * run.total >= run.ones * runs.back().total) {
       run.first_key = runs.back().first_key;
       run.ones += runs.back().ones;
       run.total += runs.back().total;
@@ -77,7 +76,7 @@ void PoolBucket(std::span<const uint64_t> words, uint64_t first_key, std::vector
   }
 }
 
-// The blocks within each bucket, which the fit may still join.
+// The blocks within each task of buckets, which the fit may still join.
 template <class T>
 std::vector<Run> RunsOf(std::span<const T> scores, std::span<const uint8_t> labels, KeyRange range,
                         bool increasing, ThreadPool* pool) {

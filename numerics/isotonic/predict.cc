@@ -43,14 +43,14 @@ IsotonicRegression::IsotonicRegression(std::vector<double> x, std::vector<double
     : x_(std::move(x)), y_(std::move(y)), increasing_(increasing) {
   const size_t cells = std::min(x_.size(), size_t{1} << 30);
   cells_per_x_ = static_cast<double>(cells) / (x_.back() - x_.front());
-  // One threshold, or a range too narrow or too wide for the division: everything in one cell.
-  if (!(cells_per_x_ < kInfinity)) cells_per_x_ = 0;
+  // Infinite for one threshold or a range too narrow, 0 for one too wide: then Cell has NaN or the
+  // like for all, and all thresholds share the last cell, or the first and the last.
   first_.assign(cells + 1, 0);
   for (double threshold : x_) ++first_[Cell(threshold) + 1];
   for (size_t c = 0; c < cells; ++c) first_[c + 1] += first_[c];
 }
 
-// Monotone in x, also where x - x_.front() overflows: that makes a NaN, in one cell only.
+// Monotone in x, which is all that counts: what is not below the last cell, NaN too, is in it.
 size_t IsotonicRegression::Cell(double x) const {
   const size_t last = first_.size() - 2;
   const double cell = (x - x_.front()) * cells_per_x_;

@@ -205,6 +205,54 @@ void BM_Calibrate(benchmark::State& state) {
   state.SetLabel(Name(state.range(0)));
 }
 
+// Points with noise, hence many blocks, against the textbook on numbers.
+void BM_Fit(benchmark::State& state) {
+  ThreadPool pool(static_cast<int>(state.range(0)));
+  RegressionOptions options;
+  options.pool = &pool;
+  const std::vector<double>& x = Scores(kUniform).scores;
+  std::vector<double> y;
+  Random random(5);
+  for (double at : x) y.push_back(at + 0.01 * random.Uniform());
+  std::vector<double> fit;
+  const auto run_peer = [&] {
+    std::vector<std::pair<double, double>> pairs;
+    for (size_t i = 0; i < x.size(); ++i) pairs.emplace_back(x[i], -y[i]);
+    std::sort(pairs.begin(), pairs.end());
+    struct Block {
+      double s, w;
+    };
+    std::vector<Block> blocks;
+    for (const auto& pair : pairs) {
+      Block block{-pair.second, 1};
+      while (!blocks.empty() && blocks.back().s * block.w >= block.s * blocks.back().w) {
+        block.s += blocks.back().s;
+        block.w += blocks.back().w;
+        blocks.pop_back();
+      }
+      blocks.push_back(block);
+    }
+    fit.clear();
+    for (const Block& block : blocks) {
+      fit.insert(fit.end(), static_cast<size_t>(block.w), block.s / block.w);
+    }
+  };
+  const auto f = IsotonicRegression::Fit(x, y, {}, options);
+  run_peer();
+  std::vector<double> sorted_x = x, at(x.size());
+  std::sort(sorted_x.begin(), sorted_x.end());
+  if (!f.ok() || !f->Predict(sorted_x, at).ok()) return state.SkipWithError("no fit");
+  for (size_t i = 0; i < at.size(); ++i) {
+    if (!(at[i] - fit[i] < 1e-9 && fit[i] - at[i] < 1e-9)) {
+      return state.SkipWithError("fits differ");
+    }
+  }
+  Compare(
+      state, [&] { benchmark::DoNotOptimize(IsotonicRegression::Fit(x, y, {}, options).ok()); },
+      run_peer);
+  state.counters["thresholds"] = static_cast<double>(f->x_thresholds().size());
+}
+
 // The stages of a calibration, in ms, and the bytes that each must move at least.
 void BM_CalibrateByStage(benchmark::State& state) {
   const Data& data = Scores(state.range(0));
@@ -274,6 +322,7 @@ BENCHMARK(BM_Calibrate)
     ->ArgNames({"spread", "threads"})
     ->ArgsProduct({{kUniform, kLogits, kConfident, kRounded}, {1, 2}})
     ->ASSAY_INTERLEAVED;
+BENCHMARK(BM_Fit)->ArgName("threads")->Arg(1)->Arg(2)->ASSAY_INTERLEAVED;
 BENCHMARK(BM_CalibrateByStage)
     ->ArgNames({"spread", "threads"})
     ->ArgsProduct({{kUniform, kLogits, kConfident, kRounded}, {1, 2}})

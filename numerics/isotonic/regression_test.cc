@@ -125,6 +125,15 @@ TEST(RegressionTest, TiesZerosOfBothSigns) {
   EXPECT_EQ(Ask(f, {-0.0, 0.0}), (Vector{2, 2}));
 }
 
+TEST(RegressionTest, TellsNeighboursApart) {
+  for (double x : {1.0, 0.0, -1.0, 1e300}) {
+    const double next = std::nextafter(x, kInfinity);
+    const IsotonicRegression f = MustFit({x, next}, {1, 2});
+    EXPECT_EQ(ToVector(f.x_thresholds()), (Vector{x, next}));
+    EXPECT_EQ(ToVector(f.y_thresholds()), (Vector{1, 2}));
+  }
+}
+
 TEST(RegressionTest, MergesCloseXOnlyWhenAsked) {
   const Vector x = {0, 0.05, 0.1, 0.15, 1}, y = {1, 2, 4, 8, 16};
   EXPECT_EQ(MustFit(x, y).x_thresholds().size(), 5u);
@@ -148,6 +157,8 @@ TEST(RegressionTest, DoesNotOverflow) {
   EXPECT_EQ(ToVector(g.x_thresholds()), (Vector{-1.5e308, 0, 1.6e308}));
   EXPECT_EQ(g.y_thresholds()[2], 1.5e308);
   // Between thresholds further apart than the largest number.
+  EXPECT_EQ(Ask(MustFit({-1.5e308, 1.5e308}, {0, 1}), {0}), (Vector{0.5}));
+  EXPECT_EQ(Ask(MustFit({0, 1}, {-1.5e308, 1.5e308}), {0.5}), (Vector{0}));
   const IsotonicRegression h = MustFit({-1.5e308, 1.5e308}, {-1.5e308, 1.5e308});
   EXPECT_EQ(Ask(h, {-1.5e308, -0.75e308, 0, 0.75e308, 1.5e308}),
             (Vector{-1.5e308, -0.75e308, 0, 0.75e308, 1.5e308}));
@@ -321,16 +332,14 @@ TEST(PredictTest, MatchesAScanForAnySpacing) {
   }
 }
 
-TEST(PredictTest, StaysBelowTheNextThreshold) {
-  // 0.1 + (0.7 - 0.1) rounds to above 0.7 on the way; near the end of the interval it must not
-  // show.
-  const IsotonicRegression f = MustFit({0, 1, 2}, {0.1, 0.7, 0.8});
-  Random random(9);
-  for (int i = 0; i < 1000; ++i) {
-    const double y = Ask(f, {1 - std::ldexp(random.Uniform(), -50)})[0];
-    ASSERT_LE(y, 0.7);
-    ASSERT_GE(y, 0.1);
-  }
+TEST(PredictTest, StaysWithinTheNextThreshold) {
+  // 0 - -1e16 and 1 - -1e16 round to the same, and so does y_b - y_a, up to 1 + 2^-52: the line
+  // ends beyond y_b, before x_b.
+  const double y_b = 0.75 * 0x1p-52;
+  EXPECT_EQ(Ask(MustFit({-1e16, 1}, {-1, y_b}), {0}), (Vector{y_b}));
+  RegressionOptions options;
+  options.trend = Trend::kDecreasing;
+  EXPECT_EQ(Ask(MustFit({-1e16, 1}, {1, -y_b}, {}, options), {0}), (Vector{-y_b}));
 }
 
 TEST(PredictTest, ManyQueriesOnAnyNumberOfThreads) {
@@ -395,6 +404,12 @@ TEST(FitPointsTest, TertiaryShiftsDoNotOverflowOnTheWay) {
   EXPECT_EQ(fit[0], 1e308);
   EXPECT_EQ(fit[1], -kInfinity);  // -2e308 has no f64
   EXPECT_EQ(fit[2], -0.5e308);
+}
+
+TEST(FitPointsTest, TertiaryShiftsKeepSmallParts) {
+  // The tie's mean is -2^-60 and its fit 4: -4 + (4 + 2^-60) in one rounding.
+  EXPECT_EQ(MustFitPoints({0, 1, 1, 1}, {16, -4, 4, -3 * 0x1p-60}, {}, Ties::kTertiary)[1],
+            0x1p-60);
 }
 
 TEST(FitPointsTest, WorksInPlace) {
