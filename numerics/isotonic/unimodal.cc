@@ -39,11 +39,10 @@ DoubleWord Divide(DoubleWord a, DoubleWord b) {
 }
 bool Less(DoubleWord a, DoubleWord b) { return a.hi < b.hi || (a.hi == b.hi && a.lo < b.lo); }
 
-// The power of two by which a number of [2^k, 2^(k+1)) comes to [1, 2), as far as f64 has it; at
-// most `limit` in exponent.
-double Scale(double x, int limit) {
+// The power of two by which a number of [2^k, 2^(k+1)) comes to [1, 2), as far as f64 has it.
+double Scale(double x) {
   const int exponent = static_cast<int>(FloatBits(x) >> 52 & 0x7ff) - 1023;
-  return DoubleFromBits(static_cast<uint64_t>(1023 + std::clamp(-exponent, -1022, limit)) << 52);
+  return DoubleFromBits(static_cast<uint64_t>(1023 + std::clamp(-exponent, -1022, 1022)) << 52);
 }
 
 // What the rising fit of the first k points explains: the sum over its blocks of S^2 / W, for
@@ -51,22 +50,22 @@ double Scale(double x, int limit) {
 // pooling adjacent violators never looks ahead.
 std::vector<DoubleWord> Explained(std::span<const double> y, std::span<const double> weights) {
   struct Block {
-    DoubleWord sum, weight, before;
+    DoubleWord sum, weight, mean, before;
   };
   std::vector<Block> blocks;
   std::vector<DoubleWord> explained = {{0, 0}};
   for (size_t i = 0; i < y.size(); ++i) {
-    Block top = {TwoProduct(y[i], weights[i]), {weights[i], 0}, explained.back()};
-    while (!blocks.empty() && !Less(Multiply(blocks.back().sum, top.weight),
-                                    Multiply(top.sum, blocks.back().weight))) {
+    Block top = {TwoProduct(y[i], weights[i]), {weights[i], 0}, {y[i], 0}, explained.back()};
+    // Means, not products across: those of small weights underflow.
+    while (!blocks.empty() && !Less(blocks.back().mean, top.mean)) {
       top.sum = AddDoubleWords(blocks.back().sum, top.sum);
       top.weight = AddDoubleWords(blocks.back().weight, top.weight);
+      top.mean = Divide(top.sum, top.weight);
       top.before = blocks.back().before;
       blocks.pop_back();
     }
     blocks.push_back(top);
-    const DoubleWord own = Multiply(Divide(top.sum, top.weight), top.sum);
-    explained.push_back(AddDoubleWords(top.before, own));
+    explained.push_back(AddDoubleWords(top.before, Multiply(top.mean, top.sum)));
   }
   return explained;
 }
@@ -74,24 +73,17 @@ std::vector<DoubleWord> Explained(std::span<const double> y, std::span<const dou
 // The length of the rising part.
 size_t Cut(std::vector<double> y, std::vector<double> weights) {
   const size_t n = y.size();
-  // The largest weight to about 1, then the largest w y^2: sums stay far from overflow, and what
-  // underflows is far below the bound.
-  const double weight_scale = Scale(*std::max_element(weights.begin(), weights.end()), 1022);
-  double largest_y = 0, largest = 0;
-  for (size_t i = 0; i < n; ++i) {
-    weights[i] *= weight_scale;
-    largest_y = std::max(largest_y, std::fabs(y[i]));
-  }
-  const double y_scale = Scale(largest_y, 1022);
-  for (double& v : y) v *= y_scale;
-  for (size_t i = 0; i < n; ++i)
-    largest = std::max(largest, std::sqrt(weights[i]) * std::fabs(y[i]));
-  const double spread = Scale(largest, 450);
+  // The largest weight and the largest |y| to about 1: no square overflows, and with weights above
+  // 2^-900 what underflows is below 2^-1074 where the whole is above 2^-900.
+  double largest_y = 0;
+  for (double v : y) largest_y = std::max(largest_y, std::fabs(v));
+  const double y_scale = Scale(largest_y);
+  const double weight_scale = Scale(*std::max_element(weights.begin(), weights.end()));
   DoubleWord total = {0, 0};
   for (size_t i = 0; i < n; ++i) {
-    y[i] *= spread;
-    const DoubleWord square = Multiply(TwoProduct(y[i], y[i]), {weights[i], 0});
-    total = AddDoubleWords(total, square);
+    y[i] *= y_scale;
+    weights[i] *= weight_scale;
+    total = AddDoubleWords(total, Multiply(TwoProduct(y[i], y[i]), {weights[i], 0}));
   }
   const std::vector<DoubleWord> rising = Explained(y, weights);
   std::reverse(y.begin(), y.end());

@@ -176,6 +176,17 @@ TEST(FitUnimodalTest, KeepsItsHeadAtTheEndsOfTheRange) {
   EXPECT_EQ(Best({0, 3, 0, 2}, {0x1p400, 0x1p400, 0x1p-400, 0x1p-400}).mode, 1);
 }
 
+// Weights whose products underflow, beside one that does not.
+TEST(FitUnimodalTest, TellsMeansOfSmallWeightsApart) {
+  const double w = 0x1p-880;
+  const Result best = Best({0, 3, 0, 2, 0}, {w, w, w, w, 1});
+  EXPECT_EQ(best.fit, (Vector{0, 3, 1, 1, 0}));
+  EXPECT_EQ(best.mode, 1);
+  EXPECT_EQ(best.error, 2 * w);
+  EXPECT_EQ(Best({0, 3, 0, 2, 0x1p-500}, {w, w, w, w, 1}).mode, 1);
+  EXPECT_EQ(Best({0, 2, 0, 3, 0}, {w, w, w, w, 1}).mode, 3);
+}
+
 TEST(FitUnimodalTest, GivesElementsOfWeight0TheFitOfTheirNeighbours) {
   const Result best = Best({9, 1, 9, 3, 2, 9}, {0, 1, 0, 1, 1, 0});
   EXPECT_EQ(best.fit, (Vector{1, 1, 1, 3, 2, 2}));
