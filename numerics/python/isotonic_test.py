@@ -193,8 +193,13 @@ class Direction(unittest.TestCase):
                 self.assertIs(assay.check_increasing(range(len(y)), y), want, y)
 
     def test_a_guess_is_said(self):
-        with self.assertWarnsRegex(UserWarning, "interval"):
-            self.assertFalse(assay.check_increasing([0, 1, 2, 3, 4, 5], [0, -1, 2, -3, 4, -5]))
+        guess = [0, -1, 2, -3, 4, -5]
+        with self.assertWarnsRegex(UserWarning, "interval") as said:
+            self.assertFalse(assay.check_increasing(range(6), guess))
+        self.assertEqual(said.filename, __file__)
+        with self.assertWarnsRegex(UserWarning, "interval") as said:
+            assay.isotonic(guess, increasing="auto")
+        self.assertEqual(said.filename, __file__)
 
     def test_same_answer_as_ranks_in_integers(self):
         rng = np.random.default_rng(6)

@@ -3,6 +3,8 @@
 
 import numbers
 import os
+import sys
+import warnings
 
 import numpy as np
 
@@ -112,3 +114,11 @@ def choice(choices, value, name):
     if not isinstance(value, str) or value not in choices:
         raise ValueError(f"{name} is {value!r}, expected one of {', '.join(map(repr, choices))}")
     return choices[value]
+
+
+def warn(message, kind=UserWarning):
+    """Warns, in the name of the line that called into this package."""
+    level, frame = 1, sys._getframe()
+    while frame.f_back is not None and frame.f_globals.get("__name__", "").split(".")[0] == "assay":
+        level, frame = level + 1, frame.f_back
+    warnings.warn(message, kind, stacklevel=level)

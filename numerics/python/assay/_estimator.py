@@ -5,12 +5,11 @@ import inspect
 import math
 import numbers
 import sys
-import warnings
 
 import numpy as np
 
 from assay import _numerics
-from assay._arrays import bound, choice, laid_out, thread_count, view
+from assay._arrays import bound, choice, laid_out, thread_count, view, warn
 from assay._isotonic import check_increasing, warn_ambiguous
 
 _OUTSIDE = {name: getattr(_numerics.Outside, name) for name in ("nan", "clip", "raise")}
@@ -311,7 +310,7 @@ def _trend(increasing):
 def _warn_of_column():
     exceptions = sys.modules.get("sklearn.exceptions")
     kind = exceptions.DataConversionWarning if exceptions else UserWarning
-    warnings.warn("A column-vector y was passed when a 1d array was expected", kind, stacklevel=4)
+    warn("A column-vector y was passed when a 1d array was expected", kind)
 
 
 class NotFittedError(ValueError, AttributeError):

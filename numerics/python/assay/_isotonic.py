@@ -2,12 +2,11 @@
 """Isotonic regression of a row of numbers, or of each row of a matrix: the bare fits."""
 
 import math
-import warnings
 
 import numpy as np
 
 from assay import _numerics
-from assay._arrays import bound, is_direct, laid_out, thread_count, view, writable
+from assay._arrays import bound, is_direct, laid_out, thread_count, view, warn, writable
 
 
 def isotonic(y, w=None, *, increasing=True, y_min=None, y_max=None, out=None, threads=None, allow_copy=True):
@@ -107,19 +106,19 @@ def certify(y, fit, w=None, *, increasing=True, y_min=None, y_max=None, half_ulp
         )
     if problem.work_dtype != problem.dtype:
         raise TypeError(f"w holds what {problem.dtype} has not exactly: a fit of that type cannot be proven")
-    values = laid_out(problem.y, problem.dtype, "y", True, contiguous=True)
-    claimed = laid_out(claimed, problem.dtype, "fit", True, contiguous=True)
-    rows = [None] if values.ndim == 1 else range(len(values))
-    for row in rows:
-        one = (lambda a: a) if row is None else (lambda a: a[row])
-        weights = problem.w if row is None or problem.w is None or problem.w.ndim == 1 else problem.w[row]
+    n = problem.shape[-1]
+    rows = laid_out(problem.y, problem.dtype, "y", True, contiguous=True).reshape(-1, n)
+    fits = laid_out(claimed, problem.dtype, "fit", True, contiguous=True).reshape(-1, n)
+    weights = [None] * len(rows) if problem.w is None else np.broadcast_to(problem.w, problem.shape).reshape(-1, n)
+    cuts = [None] * len(rows) if ends is None else [ends] if len(problem.shape) == 1 else ends
+    for i, (row, row_fit, row_weights, row_ends) in enumerate(zip(rows, fits, weights, cuts)):
         bounds = problem.lower, problem.upper
-        flaw = _numerics.certify(one(values), weights, one(claimed), problem.increasing, *bounds, half_ulps)
-        if flaw is None and ends is not None:
-            cuts = laid_out(view(one(ends), "ends"), np.int64, "ends", True, contiguous=True)
-            flaw = _numerics.certify_blocks(one(values), weights, cuts, problem.increasing)
+        flaw = _numerics.certify(row, row_weights, row_fit, problem.increasing, *bounds, half_ulps)
+        if flaw is None and row_ends is not None:
+            row_ends = laid_out(view(row_ends, "ends"), np.int64, "ends", True, contiguous=True)
+            flaw = _numerics.certify_blocks(row, row_weights, row_ends, problem.increasing)
         if flaw is not None:
-            raise CertificateError(flaw if row is None else f"row {row}: {flaw}")
+            raise CertificateError(flaw if len(problem.shape) == 1 else f"row {i}: {flaw}")
 
 
 def check_increasing(x, y):
@@ -141,10 +140,9 @@ def check_increasing(x, y):
 
 def warn_ambiguous():
     """Says that the direction was all but a guess."""
-    warnings.warn(
+    warn(
         "Confidence interval of the Spearman correlation coefficient spans zero. "
-        "Determination of ``increasing`` may be suspect.",
-        stacklevel=3,
+        "Determination of ``increasing`` may be suspect."
     )
 
 
