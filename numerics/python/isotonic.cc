@@ -16,8 +16,8 @@ void FitTyped(const py::array& y_array, const OptionalArray& weights_array,
   const MatrixView<const T> y = View<const T>(y_array);
   const MatrixView<const T> weights = WeightsView<T>(weights_array, y);
   const MatrixView<T> fit = View<T>(fit_array);
-  const bool spans = y.rows() == 1 && fit.rows() == 1 && y.has_contiguous_rows() &&
-                     fit.has_contiguous_rows() && weights.has_contiguous_rows();
+  const bool spans = y.rows() == 1 && y.has_contiguous_rows() && fit.has_contiguous_rows() &&
+                     weights.has_contiguous_rows();
   Run(threads, [&](ThreadPool* pool) {
     options.pool = pool;
     if (!spans) return isotonic::FitRows(y, weights, fit, options);

@@ -162,6 +162,8 @@ class Certificate(unittest.TestCase):
         ):
             with self.assertRaisesRegex(ValueError, why):
                 assay.certify(*arguments, **options)
+        with self.assertRaisesRegex(ValueError, "ends are for 1 rows, expected 2"):
+            assay.certify([[1.0], [2.0]], [[1.0], [2.0]], ends=[[1]])
         with self.assertRaisesRegex(TypeError, "w holds"):
             y = SMALL.astype(np.float32)
             assay.certify(y, y, np.ones(4))

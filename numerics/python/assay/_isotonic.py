@@ -111,6 +111,8 @@ def certify(y, fit, w=None, *, increasing=True, y_min=None, y_max=None, half_ulp
     fits = laid_out(claimed, problem.dtype, "fit", True, contiguous=True).reshape(-1, n)
     weights = [None] * len(rows) if problem.w is None else np.broadcast_to(problem.w, problem.shape).reshape(-1, n)
     cuts = [None] * len(rows) if ends is None else [ends] if len(problem.shape) == 1 else ends
+    if len(cuts) != len(rows):
+        raise ValueError(f"ends are for {len(cuts)} rows, expected {len(rows)}")
     for i, (row, row_fit, row_weights, row_ends) in enumerate(zip(rows, fits, weights, cuts)):
         bounds = problem.lower, problem.upper
         flaw = _numerics.certify(row, row_weights, row_fit, problem.increasing, *bounds, half_ulps)
