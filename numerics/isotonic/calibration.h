@@ -6,10 +6,9 @@
 //   absl::Status status = calibrator->Predict(new_scores, probabilities);
 //
 // The probability of a score is the isotonic regression of the labels on the scores: scikit-learn's
-// IsotonicRegression(out_of_bounds="clip"), some fifty times faster. The labels go along with their
-// scores in one 64-bit word each through a radix sort, and are counted where they lie in cache, so
-// the sorted scores are never written to memory. All arithmetic up to the final division is on
-// integers.
+// IsotonicRegression(out_of_bounds="clip"), tens of times faster. The labels go along
+// with their scores in one 64-bit word each through a radix sort, and are counted where they lie in
+// cache. All arithmetic up to the final division is on integers.
 #ifndef ASSAY_NUMERICS_ISOTONIC_CALIBRATION_H_
 #define ASSAY_NUMERICS_ISOTONIC_CALIBRATION_H_
 

@@ -96,7 +96,7 @@ struct Buckets {
 //   record_at(i, key): the record. Both are called from several threads at once.
 // Buckets hold about kBucketBytes where keys are spread, more where they crowd; none is empty, and
 // none spans more than half of all possible keys: one bit of a key is then free within its bucket.
-// Cost: two reads of the input and one write of the records; 256 KiB a thread beside the records.
+// Cost: two reads of the input and one write of the records; 1 MiB a thread beside the records.
 template <class Record, class KeyAt, class RecordAt>
 Buckets<Record> DealIntoBuckets(int64_t n, KeyRange range, KeyAt key_at, RecordAt record_at,
                                 ThreadPool* pool);
@@ -168,9 +168,10 @@ Buckets<Record> DealIntoBuckets(int64_t n, KeyRange range, KeyAt key_at, RecordA
     return static_cast<size_t>((key - min) >> shift);
   };
 
-  // One chunk of the input a thread: the result is the same for any cut.
-  const int64_t chunk =
-      std::min((n - 1) / (pool == nullptr ? 1 : pool->threads()) + 1, int64_t{1} << 31);
+  // A few chunks of the input a thread, so that none waits long for another; the result is the same
+  // for any cut.
+  const int64_t chunk = std::clamp((n - 1) / (pool == nullptr ? 1 : 4 * pool->threads()) + 1,
+                                   int64_t{1} << 16, int64_t{1} << 31);
   const size_t chunks = static_cast<size_t>((n - 1) / chunk + 1);
   std::vector<uint32_t> counts(chunks * digits);
   radix_internal::ForBlocks(pool, n, chunk, [&](int64_t begin, int64_t end) {

@@ -92,7 +92,7 @@ constexpr int kShapes = 8;
 TEST(SortedWithIndexTest, IsAStableSort) {
   Random random(1);
   ThreadPool pool(3);
-  std::vector<int64_t> sizes = {0, 1, 2, 3, 31, 32, 33, 63, 64, 65, 2047, 2048, 2049, 5000, 70000};
+  std::vector<int64_t> sizes = {0, 1, 2, 3, 31, 32, 33, 63, 64, 65, 2047, 2048, 2049, 5000, 140000};
   for (int64_t n : sizes) {
     for (int shape = 0; shape < kShapes; ++shape) {
       const std::vector<double> x = Row(random, shape, n);
@@ -115,7 +115,7 @@ TEST(SortedWithIndexTest, IsAStableSort) {
 TEST(DealIntoBucketsTest, FillsBucketsInOrderAndLeavesABitFree) {
   Random random(2);
   ThreadPool pool(2);
-  for (int64_t n : {1, 2, 100, 50000}) {
+  for (int64_t n : {1, 2, 100, 200000}) {
     for (int shape = 0; shape < kShapes; ++shape) {
       const std::vector<double> x = Row(random, shape, n);
       const KeyRange range = RangeOfKeys(std::span<const double>(x), nullptr);
@@ -148,7 +148,7 @@ TEST(DealIntoBucketsTest, FillsBucketsInOrderAndLeavesABitFree) {
         before = last;
       }
       EXPECT_EQ(buckets.largest(), largest);
-      if (shape == 0 && n == 50000) {
+      if (shape == 0 && n == 200000) {
         EXPECT_LE(largest, kBucketBytes / 16);
       }
     }

@@ -87,7 +87,7 @@ struct Spearman {
 
 // Spearman's correlation of x and y, equal values sharing the mean of their ranks; unweighted.
 //   x, y: [n] finite, n >= 1. -0 and +0 are equal.
-// Error: the sums are exact integers, so the sign of rho is right and rho is within 4 roundings;
+// Error: the sums are exact integers, so the sign of rho is right and rho is within 5 roundings;
 //   lower and upper within 1e-14. n < 2^32. Cost: two sorts.
 // Fails with kInvalidArgument if lengths differ, n is 0 or too large, or a value is not finite.
 [[nodiscard]] absl::StatusOr<Spearman> SpearmanCorrelation(std::span<const double> x,
@@ -102,7 +102,7 @@ class IsotonicRegression {
   //   weights: [n] finite, >= 0, not all 0; or empty, for weights of 1. Points of weight 0 are left
   //     out (but count for Trend::kAuto, as in scikit-learn).
   // Exact: the y of each threshold is the exact regression rounded once, and with `centred` so is
-  //   its x. Cost: a radix sort, the linear fit, and another sort for Trend::kAuto; about 50 bytes
+  //   its x. Cost: a radix sort, the linear fit, and another sort for Trend::kAuto; about 40 bytes
   //   of memory a point.
   // Fails with kInvalidArgument if n is 0, lengths differ, a value is NaN or infinite, a weight is
   //   negative, all weights are 0, lower > upper or a bound is NaN, x_tolerance is negative or not
@@ -130,7 +130,7 @@ class IsotonicRegression {
   //   queries: [k] finite. out: [k]; may be queries itself, otherwise must not overlap it.
   // Between thresholds a and b, kLinear computes y_a + (x - x_a) / (x_b - x_a) * (y_b - y_a) as
   //   written, cut off at y_b; where one of the differences overflows, on halves. So it is monotone
-  //   in x, lies between y_a and y_b, and errs by at most 3 roundings of |y_b - y_a| and one of the
+  //   in x, lies between y_a and y_b, and errs by at most 5 roundings of |y_b - y_a| and one of the
   //   result. f32 rounds that once more. The steps are exact.
   // A function of one threshold is constant there, and Outside decides elsewhere (scikit-learn
   //   predicts the constant everywhere, even when told to raise).

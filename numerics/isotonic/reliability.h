@@ -24,7 +24,7 @@ namespace assay::isotonic {
 enum class Binning {
   kEqualWidth,  // bin k of B holds the p with floor(p B) = k, as f64 computes it; the last also 1
   kEqualMass,   // bin k holds ranks n k / B to n (k + 1) / B - 1 by ascending p; equal p stay
-               // together, in the bin of the first of them, which may leave bins empty
+                // together, in the bin of the first of them, which may leave bins empty
 };
 
 struct ReliabilityBin {
