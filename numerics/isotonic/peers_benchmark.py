@@ -342,7 +342,7 @@ def options_of(arguments):
     parser.add_argument("--rows", type=lambda text: wholes(text.replace("x", ",")), default=[1000, 5000], help="1000x5000")
     parser.add_argument("--repetitions", type=whole, default=15, help="at most (15), at least 3")
     parser.add_argument("--budget", type=float, default=30, help="seconds for the repetitions of one line-up (30)")
-    parser.add_argument("--limit", type=float, default=5, help="seconds that one fit may take (5)")
+    parser.add_argument("--limit", type=float, default=10, help="seconds that one fit may take (10)")
     parser.add_argument("--json", metavar="FILE", help="every sample, for records")
     options = parser.parse_args(arguments)
     if options.large:
