@@ -183,10 +183,10 @@ absl::StatusOr<Calibrator> Calibrator::Fit(std::span<const float> scores,
   return FitAny(scores, labels, options);
 }
 
-absl::StatusOr<Calibrator> Calibrator::Fit(std::span<const double> scores,
-                                           std::span<const uint8_t> labels,
-                                           std::span<const double> weights,
-                                           const Options& options) {
+absl::StatusOr<Calibrator> Calibrator::FitWeighted(std::span<const double> scores,
+                                                   std::span<const uint8_t> labels,
+                                                   std::span<const double> weights,
+                                                   const Options& options) {
   absl::Status status = CheckLabels(labels, scores.size());
   if (!status.ok()) return status;
   RegressionOptions regression;

@@ -54,10 +54,10 @@ class Calibrator {
                                                       const Options& options = {});
 
   // The same with weights, as IsotonicRegression::Fit takes them; there are no blocks then.
-  [[nodiscard]] static absl::StatusOr<Calibrator> Fit(std::span<const double> scores,
-                                                      std::span<const uint8_t> labels,
-                                                      std::span<const double> weights,
-                                                      const Options& options = {});
+  [[nodiscard]] static absl::StatusOr<Calibrator> FitWeighted(std::span<const double> scores,
+                                                              std::span<const uint8_t> labels,
+                                                              std::span<const double> weights,
+                                                              const Options& options = {});
 
   // The probability of label 1 for each score: linear between the ends of blocks, and that of the
   // nearest block outside. As function().Predict, also in its failures.

@@ -168,7 +168,8 @@ TEST(CalibrationTest, MatchesCountsByScore) {
     ASSERT_TRUE(general.ok());
     EXPECT_EQ(ToVector(general->x_thresholds()), x);
     EXPECT_EQ(ToVector(general->y_thresholds()), y);
-    const auto weighted = Calibrator::Fit(scores, labels, Vector(scores.size(), 1), options);
+    const auto weighted =
+        Calibrator::FitWeighted(scores, labels, Vector(scores.size(), 1), options);
     ASSERT_TRUE(weighted.ok());
     EXPECT_EQ(ToVector(weighted->function().x_thresholds()), x);
     EXPECT_EQ(ToVector(weighted->function().y_thresholds()), y);
@@ -192,7 +193,8 @@ TEST(CalibrationTest, FloatScoresAreDoubles) {
 }
 
 TEST(CalibrationTest, WeighsLabels) {
-  const auto c = Calibrator::Fit(Vector{1, 2, 2, 3}, Labels{1, 0, 1, 1}, Vector{1, 2, 0, 5});
+  const auto c =
+      Calibrator::FitWeighted(Vector{1, 2, 2, 3}, Labels{1, 0, 1, 1}, Vector{1, 2, 0, 5});
   ASSERT_TRUE(c.ok());
   EXPECT_EQ(ToVector(c->function().x_thresholds()), (Vector{1, 2, 3}));
   EXPECT_EQ(ToVector(c->function().y_thresholds()), (Vector{1.0 / 3, 1.0 / 3, 1}));
@@ -204,7 +206,7 @@ TEST(CalibrationTest, RefusesBadInputAndSaysWhere) {
     const absl::Status status = Calibrator::Fit(scores, labels, options).status();
     EXPECT_EQ(status.code(), absl::StatusCode::kInvalidArgument) << part;
     EXPECT_NE(status.message().find(part), std::string::npos) << status;
-    EXPECT_FALSE(Calibrator::Fit(scores, labels, Vector(scores.size(), 1), options).ok());
+    EXPECT_FALSE(Calibrator::FitWeighted(scores, labels, Vector(scores.size(), 1), options).ok());
   };
   refused({}, {}, {}, "no scores");
   refused({1, 2}, {1}, {}, "2 scores and 1 labels");
@@ -218,7 +220,7 @@ TEST(CalibrationTest, RefusesBadInputAndSaysWhere) {
   refused({1, 2}, {1, 0}, options, "");
   options.lower = kNaN;
   refused({1, 2}, {1, 0}, options, "");
-  EXPECT_FALSE(Calibrator::Fit(Vector{1, 2}, Labels{0, 1}, Vector{1}).ok());
+  EXPECT_FALSE(Calibrator::FitWeighted(Vector{1, 2}, Labels{0, 1}, Vector{1}).ok());
 }
 
 }  // namespace
