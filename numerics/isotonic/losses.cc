@@ -191,7 +191,7 @@ double Divergence(double x, double m) {
     // is v (x - m) + 2 x (v^3 / 3 + v^5 / 5 + ...). The first part has 5 roundings; the second is
     // at most a quarter of the whole, and has 7 and one for each of its few terms.
     const double v = difference / sum / 2, square = v * v;
-    double power = 2 * x * v, tail = 0;
+    double power = 2 * (x * v), tail = 0;  // 2 x may overflow
     for (int k = 3; k < 63; k += 2) {
       power *= square;
       const double next = tail + power / k;

@@ -382,6 +382,9 @@ TEST(FitPoissonTest, IsLeastSquaresAndTheDevianceAgrees) {
     }
   }
   EXPECT_EQ(*PoissonDeviance(y, exposure, y), 0);
+  // (x - m)^2 / m to first order, where 2 x is beyond f64.
+  EXPECT_NEAR(*PoissonDeviance(Vector{kMost * (1 - 0x1p-40)}, {}, Vector{kMost}), kMost * 0x1p-80,
+              kMost * 0x1p-118);
   EXPECT_EQ(*PoissonDeviance(Vector{1}, {}, Vector{0}), kInfinity);
   EXPECT_EQ(*PoissonDeviance(Vector{0}, Vector{3}, Vector{2}), 12);
   EXPECT_EQ(FitPoisson(Vector{-1, 2}, {}, std::span<double>(fit).first(2)).code(),
