@@ -242,6 +242,12 @@ TYPED_TEST(FitTest, MergesEqualMeansAcrossTiles) {
     ExpectSameBits(MustFit<T>(y, {}, {}, &ends), y, "constant");
     EXPECT_EQ(ends, (std::vector<int64_t>{150000}));
   }
+  // Cycles of one mean, each of several blocks that pool before it meets the last one.
+  std::vector<T> cycles;
+  for (int i = 0; i < 210000; ++i) cycles.push_back(static_cast<T>(i / 1000 % 7) + T{0.1});
+  std::vector<int64_t> cycle_ends;
+  MustFit<T>(cycles, {}, {}, &cycle_ends);
+  EXPECT_TRUE(CertifyBlocks(std::span<const T>(cycles), std::span<const T>(), cycle_ends).ok());
   // Each half has the mean 0.1 + 0.3 / 2 of its values; by weights in the second.
   std::vector<T> y, weights;
   for (int i = 0; i < 40000; ++i) {
@@ -269,6 +275,25 @@ TYPED_TEST(FitTest, RoundsMeansOnceWithTiesToEven) {
   std::vector<T> y;
   for (int i = 0; i < 10001; ++i) y.push_back(static_cast<T>(5000 - i));
   ExpectSameBits(MustFit<T>(y), std::vector<T>(y.size(), T{0}), "mean 0");
+}
+
+// Means that miss a tie by less than any f64 quotient shows.
+TEST(FitDoubleTest, RoundsMeansBesideTies) {
+  const double half_step = 0x1p-53;
+  for (const double tiny : {0x1p-104, 0x1p-106, 0x1p-150, 0x1p-1074}) {
+    for (const double sign : {1.0, -1.0}) {
+      const double expected = sign > 0 ? 1 + 2 * half_step : 1;
+      // Three points, or twelve, of the mean 1 + half_step, and the tiny one.
+      std::vector<double> few = {2.5, 0.5 + 3 * half_step, sign * tiny};
+      EXPECT_EQ(MustFit<double>(few), std::vector<double>(3, expected)) << tiny;
+      std::vector<double> more(10, 1.125);
+      more.insert(more.end(), {0.75 + 12 * half_step, sign * tiny});
+      EXPECT_EQ(MustFit<double>(more), std::vector<double>(12, expected)) << tiny;
+      EXPECT_EQ(MustFit<double>(more, std::vector<double>(12, 0.3)),
+                std::vector<double>(12, expected))
+          << tiny;
+    }
+  }
 }
 
 TYPED_TEST(FitTest, IsNotHurtByOverflowOrUnderflow) {

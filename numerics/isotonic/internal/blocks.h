@@ -94,7 +94,11 @@ class BlockFinder {
       64 * 1024;  // a multiple of 64: words of the set are not shared
 
   BlockFinder(const Row& row, const Units& units)
-      : row_(row), units_(units), ends_(row.Size()), close_(Closeness(row)) {}
+      : row_(row),
+        units_(units),
+        ends_(row.Size()),
+        close_(Closeness(row)),
+        always_exact_(!row.IsBalanced()) {}
 
   // Long blocks: those that cross tiles, in order. All others are shorter than a tile.
   struct Span {
@@ -165,10 +169,7 @@ class BlockFinder {
   // Means at most so far apart are compared exactly. Sums of up to 512 rounded points err by at
   // most 513 u relative to the sum of |w y| <= M w, and so do their weights relative to w; products
   // and the difference add 3 roundings. With both sides that is less than 2100 u M; taken is 4096.
-  static double Closeness(const Row& row) {
-    if (!row.IsBalanced()) return std::numeric_limits<double>::infinity();
-    return 8192 * 0x1p-53 * row.LargestMean();
-  }
+  static double Closeness(const Row& row) { return 8192 * 0x1p-53 * row.LargestMean(); }
 
   // All ones where the mean below is at least that of top; `close` where f64 cannot tell.
   static PairMask Compare(Pair below, Pair top, double closeness, PairMask& close) {
@@ -179,8 +180,7 @@ class BlockFinder {
     const Pair bound = __builtin_shufflevector(product, product, 1, 1) * closeness;
     const PairMask magnitude = {std::numeric_limits<int64_t>::max(),
                                 std::numeric_limits<int64_t>::max()};
-    // Not "<": an infinite closeness times a product that underflows is NaN.
-    close = ~(reinterpret_cast<Pair>(reinterpret_cast<PairMask>(difference) & magnitude) >= bound);
+    close = reinterpret_cast<Pair>(reinterpret_cast<PairMask>(difference) & magnitude) < bound;
     return difference >= Pair{0, 0};
   }
 
@@ -204,6 +204,7 @@ class BlockFinder {
   const Units units_;
   EndSet ends_;
   const double close_;
+  const bool always_exact_;  // f64 cannot be asked at all
 };
 
 // Fills lanes, whose tiles are of about the same size, with their points.
@@ -221,9 +222,10 @@ void BlockFinder<Row, kWords>::LoadTogether(Lane* lanes) const {
     point[l] += row_.PointAt(lanes[l].begin + i, inexact[l]);
     lanes[l].points[at] = point[l];
     lanes[l].begins[at + 1] = static_cast<int32_t>(i + 1);
-    const int64_t keep = rises ? 0 : -1;
-    point[l] = reinterpret_cast<Pair>(reinterpret_cast<PairMask>(point[l]) & PairMask{keep, keep});
-    count[l] += 1 + keep;
+    // Not by a mask: clang 14 never ends compiling that to WebAssembly.
+    static constexpr double kKeep[] = {1, 0};
+    point[l] *= kKeep[rises];
+    count[l] += rises;
   };
   for (int64_t i = 0; i + 1 < shortest; ++i) {
 #pragma GCC unroll 4
@@ -291,7 +293,7 @@ void BlockFinder<Row, kWords>::WalkTogether(Lane* lanes) const {
     depth[l] = 0;
     next[l] = 1;
   }
-  while (kCount > 1 && !done) {
+  while (kCount > 1 && !done && !always_exact_) {
     PairMask merge[kCount];
     PairMask any_close = {0, 0};
 #pragma GCC unroll 4
@@ -338,7 +340,7 @@ void BlockFinder<Row, kWords>::WalkTogether(Lane* lanes) const {
       for (;;) {
         PairMask close;
         bool merge = Compare(below[l], top[l], closeness, close)[0] != 0;
-        if (close[0] != 0) merge = ExactlyMerges(lane);
+        if (close[0] != 0 || always_exact_) merge = ExactlyMerges(lane);
         if (!merge) break;
         top[l] += below[l];
         below[l] = lane.stack[static_cast<size_t>(--lane.depth)];
@@ -410,7 +412,7 @@ bool BlockFinder<Row, kWords>::Merges(Block& left, Block& right) const {
   PairMask close;
   const bool merges =
       Compare(Pair{left.s.hi, left.w.hi}, Pair{right.s.hi, right.w.hi}, close_, close)[0] != 0;
-  if (close[0] == 0) return merges;
+  if (close[0] == 0 && !always_exact_) return merges;
   if (left.exact_sums && right.exact_sums) {
     return left.SmallS() * right.SmallW() >= right.SmallS() * left.SmallW();
   }

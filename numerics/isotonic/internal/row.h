@@ -169,6 +169,9 @@ class ValueRow {
     units_bottom_ = {y_extent.Bottom(kDigits) + (kWeighted ? w_extent.Bottom(kDigits) : 0),
                      kWeighted ? w_extent.Bottom(kDigits) : 0};
     balanced_ = !kWeighted || Exponent(w_extent.smallest) + w_scale_exponent_ >= -400;
+    const int lowest_value = units_bottom_.s - units_bottom_.w + y_scale_exponent_;
+    const int lowest_weight = units_bottom_.w + w_scale_exponent_;
+    deep_ = std::min({lowest_value, lowest_weight, lowest_value + lowest_weight}) < -1000 ? -1 : 0;
   }
 
   int64_t Size() const { return size_; }
@@ -185,11 +188,8 @@ class ValueRow {
   bool HasExactWeights() const { return true; }
   // Whether products of sums of points neither overflow nor lose what counts to underflow.
   bool IsBalanced() const { return balanced_; }
-  // Whether a scaled term may have bits that underflow.
-  bool IsDeep() const {
-    return units_bottom_.s + y_scale_exponent_ + w_scale_exponent_ < -1000 ||
-           units_bottom_.w + w_scale_exponent_ < -1000;
-  }
+  // Whether a scaled value, weight or term may have bits that underflow.
+  bool IsDeep() const { return deep_ != 0; }
   double LargestMean() const { return 2; }
 
   // Unscaled, but negated if all are.
@@ -218,7 +218,7 @@ class ValueRow {
     const double weight = WeightAt(i);
     const Pair x = {value, weight};
     const Pair rounder = {kValueRounder, kWeightRounder};
-    inexact |= ((x + rounder) - rounder) != x;
+    inexact |= (((x + rounder) - rounder) != x) | PairMask{deep_, deep_};
     return Pair{kWeighted ? value * weight : value, weight};
   }
 
@@ -253,6 +253,7 @@ class ValueRow {
   int64_t size_;
   bool negate_;
   bool balanced_;
+  int64_t deep_;  // as a mask
   int y_scale_exponent_;
   int w_scale_exponent_;
   double y_scale_;
