@@ -6,6 +6,7 @@
 #include <cmath>
 #include <cstring>
 #include <string>
+#include <type_traits>
 
 #include "absl/strings/str_cat.h"
 #include "numerics/core/bits.h"
@@ -74,7 +75,6 @@ class Fitter {
         options_(options),
         fit_(fit),
         stride_(stride),
-        negate_(options.direction == Direction::kDecreasing),
         exact_(row.IsExactDownTo(internal::kLowestExactBit)),
         lower_(Rounded(options.lower)),
         upper_(Rounded(options.upper)) {}
@@ -181,11 +181,13 @@ class Fitter {
       return static_cast<T>(row_.Value(i));
     }
   }
-  // The sign and the bounds; and no -0.
-  T Finish(T value) const { return std::clamp((negate_ ? -value : value) + T{0}, lower_, upper_); }
+  // Within the bounds; and no -0.
+  T Finish(T value) const { return std::clamp(value + T{0}, lower_, upper_); }
   void Write(int64_t begin, int64_t end, T value) {
     if (stride_ == 1) {
       std::fill(fit_ + begin, fit_ + end, value);
+    } else if (stride_ == -1) {
+      std::fill(fit_ - end + 1, fit_ - begin + 1, value);
     } else {
       for (int64_t i = begin; i < end; ++i) fit_[i * stride_] = value;
     }
@@ -195,7 +197,6 @@ class Fitter {
   const Options& options_;
   T* fit_;
   int64_t stride_;
-  bool negate_;
   bool exact_;
   T lower_;
   T upper_;
@@ -229,41 +230,76 @@ void Spread(const std::vector<T>& fit_of_weighted, const std::vector<int64_t>* e
   block_ends->push_back(size);
 }
 
+// Fits a row that is the points themselves, or, for a decreasing fit, the points backwards.
+template <class Row, class T>
+void FitRow(const Row& row, const Options& options, T* fit, int64_t stride,
+            std::vector<int64_t>* block_ends) {
+  if (options.direction == Direction::kIncreasing) {
+    Fitter<Row, T>(row, options, fit, stride).Run(block_ends);
+    return;
+  }
+  const int64_t size = row.Size();
+  T* const last = size == 0 ? fit : fit + (size - 1) * stride;
+  Fitter<Row, T>(row, options, last, -stride).Run(block_ends);
+  if (block_ends == nullptr || size == 0) return;
+  block_ends->pop_back();
+  std::reverse(block_ends->begin(), block_ends->end());
+  for (int64_t& end : *block_ends) end = size - end;
+  block_ends->push_back(size);
+}
+
+// x without gaps, and backwards for a decreasing fit: x itself if it is so, else a copy.
+template <class X>
+const X* InOrder(const Strided<X>& x, Direction direction, std::vector<X>& copy) {
+  if (x.data == nullptr || (x.stride == 1 && direction == Direction::kIncreasing)) return x.data;
+  copy.resize(static_cast<size_t>(x.size));
+  for (int64_t i = 0; i < x.size; ++i) {
+    copy[static_cast<size_t>(i)] = x[direction == Direction::kIncreasing ? i : x.size - 1 - i];
+  }
+  return copy.data();
+}
+
 // One row whose values and lengths have been checked.
 template <class X, class T>
 void FitChecked(const Strided<X>& y, const Strided<X>& weights, const Extent& y_extent,
                 const Extent& w_extent, const Options& options, T* fit, int64_t fit_stride,
                 std::vector<int64_t>* block_ends) {
-  const bool negate = options.direction == Direction::kDecreasing;
+  std::vector<X> y_copy;
   if (weights.data == nullptr) {
-    const ValueRow<X, false> row(y.data, y.stride, nullptr, 0, y.size, negate, y_extent, w_extent);
-    Fitter<ValueRow<X, false>, T>(row, options, fit, fit_stride).Run(block_ends);
+    const ValueRow<X, false> row(InOrder(y, options.direction, y_copy), nullptr, y.size, y_extent,
+                                 w_extent);
+    FitRow(row, options, fit, fit_stride, block_ends);
     return;
   }
-  if (!w_extent.zeros) {
-    const ValueRow<X, true> row(y.data, y.stride, weights.data, weights.stride, y.size, negate,
-                                y_extent, w_extent);
-    Fitter<ValueRow<X, true>, T>(row, options, fit, fit_stride).Run(block_ends);
-    return;
+  if constexpr (std::is_floating_point_v<X>) {  // labels have no weights
+    if (!w_extent.zeros) {
+      std::vector<X> w_copy;
+      const ValueRow<X, true> row(InOrder(y, options.direction, y_copy),
+                                  InOrder(weights, options.direction, w_copy), y.size, y_extent,
+                                  w_extent);
+      FitRow(row, options, fit, fit_stride, block_ends);
+      return;
+    }
+    std::vector<X> kept_y;
+    std::vector<X> kept_weights;
+    for (int64_t i = 0; i < y.size; ++i) {
+      if (weights[i] == 0) continue;
+      kept_y.push_back(y[i]);
+      kept_weights.push_back(weights[i]);
+    }
+    const int64_t kept = static_cast<int64_t>(kept_y.size());
+    Extent kept_y_extent = internal::Measure(kept_y.data(), 1, kept);
+    Extent kept_w_extent = w_extent;
+    kept_w_extent.zeros = false;
+    std::vector<T> kept_fit(kept_y.size());
+    std::vector<int64_t> kept_ends;
+    FitChecked(Strided<X>{kept_y.data(), 1, kept}, Strided<X>{kept_weights.data(), 1, kept},
+               kept_y_extent, kept_w_extent, options, kept_fit.data(), 1,
+               block_ends == nullptr ? nullptr : &kept_ends);
+    Spread(
+        kept_fit, &kept_ends, y.size, [&weights](int64_t i) { return weights[i] != 0; }, fit,
+        fit_stride, block_ends);
   }
-  std::vector<X> kept_y;
-  std::vector<X> kept_weights;
-  for (int64_t i = 0; i < y.size; ++i) {
-    if (weights[i] == 0) continue;
-    kept_y.push_back(y[i]);
-    kept_weights.push_back(weights[i]);
-  }
-  const int64_t kept = static_cast<int64_t>(kept_y.size());
-  const Extent kept_extent = internal::Measure(kept_y.data(), 1, kept);
-  const ValueRow<X, true> row(kept_y.data(), 1, kept_weights.data(), 1, kept, negate, kept_extent,
-                              w_extent);
-  std::vector<T> kept_fit(kept_y.size());
-  std::vector<int64_t> kept_ends;
-  Fitter<ValueRow<X, true>, T>(row, options, kept_fit.data(), 1)
-      .Run(block_ends == nullptr ? nullptr : &kept_ends);
-  Spread(
-      kept_fit, &kept_ends, y.size, [&weights](int64_t i) { return weights[i] != 0; }, fit,
-      fit_stride, block_ends);
 }
 
 // Checks one row: its values, and its weights if it has them.
@@ -540,29 +576,29 @@ absl::Status FitCounts(std::span<const int64_t> successes, std::span<const int64
     return absl::InvalidArgumentError(
         absl::StrCat("all ", n, " totals are 0; expected one that is not"));
   }
-  const bool negate = options.direction == Direction::kDecreasing;
-  if (!zeros) {
-    const CountRow row(successes.data(), totals.data(), static_cast<int64_t>(n), negate);
-    Fitter<CountRow, double>(row, options, fit.data(), 1).Run(block_ends);
-    return absl::OkStatus();
-  }
   std::vector<int64_t> kept_successes;
   std::vector<int64_t> kept_totals;
-  for (size_t i = 0; i < n; ++i) {
-    if (totals[i] == 0) continue;
-    kept_successes.push_back(successes[i]);
-    kept_totals.push_back(totals[i]);
+  if (zeros) {
+    for (size_t i = 0; i < n; ++i) {
+      if (totals[i] == 0) continue;
+      kept_successes.push_back(successes[i]);
+      kept_totals.push_back(totals[i]);
+    }
+    std::vector<double> kept_fit(kept_totals.size());
+    std::vector<int64_t> kept_ends;
+    status = FitCounts(kept_successes, kept_totals, kept_fit, options,
+                       block_ends == nullptr ? nullptr : &kept_ends);
+    Spread(
+        kept_fit, &kept_ends, static_cast<int64_t>(n),
+        [&totals](int64_t i) { return totals[static_cast<size_t>(i)] != 0; }, fit.data(), 1,
+        block_ends);
+    return status;
   }
-  const CountRow row(kept_successes.data(), kept_totals.data(),
-                     static_cast<int64_t>(kept_totals.size()), negate);
-  std::vector<double> kept_fit(kept_totals.size());
-  std::vector<int64_t> kept_ends;
-  Fitter<CountRow, double>(row, options, kept_fit.data(), 1)
-      .Run(block_ends == nullptr ? nullptr : &kept_ends);
-  Spread(
-      kept_fit, &kept_ends, static_cast<int64_t>(n),
-      [&totals](int64_t i) { return totals[static_cast<size_t>(i)] != 0; }, fit.data(), 1,
-      block_ends);
+  const int64_t size = static_cast<int64_t>(n);
+  const CountRow row(
+      InOrder(Strided<int64_t>{successes.data(), 1, size}, options.direction, kept_successes),
+      InOrder(Strided<int64_t>{totals.data(), 1, size}, options.direction, kept_totals), size);
+  FitRow(row, options, fit.data(), 1, block_ends);
   return absl::OkStatus();
 }
 

@@ -56,8 +56,9 @@ struct Options {
 //     last is n. Elements of weight 0 belong to the block whose fit they get. Bounds do not merge
 //     blocks.
 // Exact: correctly rounded, see above. -0 in y counts as 0, and a mean of 0 is +0.
-// Cost: linear. Memory beside fit: n / 8 bytes and 16 for each block of two elements or more that a
-//   tile of a thousand elements has on its own; n (8 + 8) more where weights of 0 are left out.
+// Cost: linear. Memory beside fit: n / 8 bytes; copies of y and weights for a decreasing fit or a
+// row
+//   with gaps, and of fit as well for weights of 0.
 // Fails with kInvalidArgument, and fit and block_ends as they were, if lengths differ, a value is
 // NaN
 //   or infinite, a weight is negative, all weights of a nonempty row are 0, lower > upper, or a

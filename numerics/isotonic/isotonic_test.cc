@@ -159,8 +159,8 @@ TYPED_TEST(FitTest, IsProvenOptimalAtAwkwardSizes) {
   using T = TypeParam;
   ThreadPool three(3);
   Random random(11);
-  const std::vector<int64_t> sizes = {31,   32,   33,   1023,  1024,  1025,  4095,
-                                      4096, 4097, 8191, 12290, 65535, 65537, 140001};
+  const std::vector<int64_t> sizes = {31,   32,   33,   1023,  1024,  1025,  4095,  4096,
+                                      4097, 5119, 5121, 10241, 65535, 65537, 140001};
   for (int64_t size : sizes) {
     for (int kind = 0; kind < kKinds; ++kind) {
       if (size > 5000 && kind == 4) continue;  // slow to prove

@@ -2,7 +2,7 @@
 //
 // The blocks of a fit: where the string pulled tight under the running totals touches them.
 //
-// A tile of at most 1024 points is walked as Ayer and others walked in 1955: keep a stack of
+// A tile of at most 1280 points is walked as Ayer and others walked in 1955: keep a stack of
 // blocks, and while the mean below is not smaller than the mean on top, make one block of the two.
 // Four tiles are walked side by side, each step without a branch: the walk of one tile is a chain
 // of dependent operations and of branches that noise makes unpredictable (9.6 ns a point; 3.8 for
@@ -86,7 +86,7 @@ class EndSet {
 template <class Row, int kWords>
 class BlockFinder {
  public:
-  static constexpr int kTile = 1024;
+  static constexpr int kTile = 1280;
   static constexpr int kLanes = 4;
   // Fewer points than this are one tile: joining four costs more than walking them together saves.
   static constexpr int kShort = 256;
@@ -186,6 +186,8 @@ class BlockFinder {
 
   template <int kCount>
   void LoadTogether(Lane* lanes) const;
+  template <int kCount, bool kMayBeExact>
+  void LoadPoints(Lane* lanes) const;
   template <int kCount>
   void WalkTogether(Lane* lanes) const;
   bool ExactlyMerges(Lane& lane) const;
@@ -211,6 +213,20 @@ class BlockFinder {
 template <class Row, int kWords>
 template <int kCount>
 void BlockFinder<Row, kWords>::LoadTogether(Lane* lanes) const {
+  // Most rows show in their first point that sums will not be exact, and then nobody need ask
+  // again.
+  PairMask inexact = {0, 0};
+  for (int l = 0; l < kCount; ++l) inexact |= row_.InexactAt(lanes[l].begin);
+  if ((inexact[0] | inexact[1]) == 0) {
+    LoadPoints<kCount, true>(lanes);
+  } else {
+    LoadPoints<kCount, false>(lanes);
+  }
+}
+
+template <class Row, int kWords>
+template <int kCount, bool kMayBeExact>
+void BlockFinder<Row, kWords>::LoadPoints(Lane* lanes) const {
   Pair point[kCount] = {};
   PairMask inexact[kCount] = {};
   int64_t count[kCount] = {};
@@ -219,7 +235,8 @@ void BlockFinder<Row, kWords>::LoadTogether(Lane* lanes) const {
   const auto add = [&](int l, int64_t i, bool rises) {
     // Written each time; kept where the next value rises, and else written again with one more.
     const size_t at = static_cast<size_t>(count[l]);
-    point[l] += row_.PointAt(lanes[l].begin + i, inexact[l]);
+    point[l] += row_.PointAt(lanes[l].begin + i);
+    if constexpr (kMayBeExact) inexact[l] |= row_.InexactAt(lanes[l].begin + i);
     lanes[l].points[at] = point[l];
     lanes[l].begins[at + 1] = static_cast<int32_t>(i + 1);
     // Not by a mask: clang 14 never ends compiling that to WebAssembly.
@@ -236,7 +253,7 @@ void BlockFinder<Row, kWords>::LoadTogether(Lane* lanes) const {
     for (int64_t i = shortest - 1; i < lane.size; ++i) {
       add(l, i, i + 1 == lane.size || row_.Rises(lane.begin + i));
     }
-    lane.exact_sums = (inexact[l][0] | inexact[l][1]) == 0;
+    lane.exact_sums = kMayBeExact && (inexact[l][0] | inexact[l][1]) == 0;
     lane.count = count[l];
     // Neither sentinel ever merges: means of points are at most 2 apart from 0.
     lane.points[static_cast<size_t>(lane.count)] = Pair{0x1p900, 1};
@@ -397,9 +414,15 @@ typename BlockFinder<Row, kWords>::Block BlockFinder<Row, kWords>::MakeBlock(int
   int64_t i = begin;
   for (; i + 4 <= end; i += 4) {
 #pragma GCC unroll 4
-    for (int k = 0; k < 4; ++k) sums[k] += row_.PointAt(i + k, inexact);
+    for (int k = 0; k < 4; ++k) {
+      sums[k] += row_.PointAt(i + k);
+      inexact |= row_.InexactAt(i + k);
+    }
   }
-  for (; i < end; ++i) sums[0] += row_.PointAt(i, inexact);
+  for (; i < end; ++i) {
+    sums[0] += row_.PointAt(i);
+    inexact |= row_.InexactAt(i);
+  }
   block.exact_sums = (inexact[0] | inexact[1]) == 0;
   const Pair sum = (sums[0] + sums[1]) + (sums[2] + sums[3]);
   block.s.hi = sum[0];

@@ -103,10 +103,9 @@ class SumOfBlocks {
   Sums sums_;
 };
 
-template <class Row>
-Sums SumBlock(const Row& row, int64_t begin, int64_t end, bool exact) {
-  constexpr int64_t kFew = 8;
-  if (end - begin <= kFew) return SumFew(row, begin, end);
+// kShortWeights: no weight has a bit below 2^-39, so nothing is left of them.
+template <bool kShortWeights, class Row>
+Sums SumInParts(const Row& row, int64_t begin, int64_t end, bool exact) {
   constexpr double kRounder = 0x1.8p13;
   Pair s_upper[2] = {};
   Pair s_lower[2] = {};
@@ -120,9 +119,9 @@ Sums SumBlock(const Row& row, int64_t begin, int64_t end, bool exact) {
     if constexpr (Row::kWeighted) {
       if constexpr (Row::kHasLow) s_lower[k] += Pair{a.s_low, b.s_low};
       const Pair w = {a.w, b.w};
-      const Pair w_up = RoundTo(w, kRounder);
+      const Pair w_up = kShortWeights ? w : RoundTo(w, kRounder);
       w_upper[k] += w_up;
-      w_lower[k] += w - w_up;
+      if constexpr (!kShortWeights) w_lower[k] += w - w_up;
     }
   };
   int64_t i = begin;
@@ -145,9 +144,17 @@ Sums SumBlock(const Row& row, int64_t begin, int64_t end, bool exact) {
     // erring by u of a sum of at most 2 count such parts.
     const double bound = (2 * count + 4) * (2 * count) * 0x1p-92 * 2;
     sums.s_error = bound;
-    sums.w_error = Row::kWeighted ? bound : 0;
+    sums.w_error = kShortWeights ? 0 : bound;
   }
   return sums;
+}
+
+template <class Row>
+Sums SumBlock(const Row& row, int64_t begin, int64_t end, bool exact) {
+  constexpr int64_t kFew = 8;
+  if (end - begin <= kFew) return SumFew(row, begin, end);
+  return row.HasShortWeights() ? SumInParts<true>(row, begin, end, exact)
+                               : SumInParts<false>(row, begin, end, exact);
 }
 
 // hi + lo rounded to double, or to float as if at once: a double that has lost something is made

@@ -3,15 +3,16 @@
 // Rows of points (weight, weight times value) in the three forms that a fit starts from. All offer
 //
 //   Size()                 the number of points, all of positive weight
-//   PointAt(i, inexact)    point i as {w y, w}, rounded; inexact[] is set unless sums over 1024
-//   such
-//                          points, and products of two such sums, are exact in f64
+//   PointAt(i)                 point i as {w y, w}, rounded
+//   InexactAt(i)               0, 0 if sums over 1280 such points, and products of two such sums,
+//   are
+//                              exact in f64
 //   Rises(i)               whether the value of point i + 1 is above that of point i
 //   TermAt(i)              point i to twice f64's precision
 //   AddExact(i, units, s, w)   adds point i, unscaled, to exact totals
 //
 // Values are scaled by powers of two so that the largest |y| and the largest w lie in [1, 2),
-// unless they are subnormal; a decreasing fit is the increasing one of -y.
+// unless they are subnormal. A decreasing fit is the increasing one of the row read backwards.
 #ifndef ASSAY_NUMERICS_ISOTONIC_INTERNAL_ROW_H_
 #define ASSAY_NUMERICS_ISOTONIC_INTERNAL_ROW_H_
 
@@ -84,51 +85,78 @@ struct Extent {
   }
 };
 
+// Sixteen bytes of numbers, and masks of them.
+template <class X>
+struct Vector;
+template <>
+struct Vector<double> {
+  static constexpr int kLanes = 2;
+  typedef double Type __attribute__((vector_size(16)));
+  typedef int64_t Mask __attribute__((vector_size(16)));
+};
+template <>
+struct Vector<float> {
+  static constexpr int kLanes = 4;
+  typedef float Type __attribute__((vector_size(16)));
+  typedef int32_t Mask __attribute__((vector_size(16)));
+};
+
 // x: [count] at a stride.
 template <class X>
 Extent Measure(const X* x, int64_t stride, int64_t count) {
-  // Four pairs hide the latency of the comparisons.
-  constexpr int kPairs = 4;
-  const double infinity = std::numeric_limits<double>::infinity();
-  Pair largest[kPairs] = {};
-  Pair smallest[kPairs];
-  Pair least[kPairs] = {};
-  Pair poison[kPairs] = {};
-  PairMask zero[kPairs] = {};
-  for (Pair& pair : smallest) pair = Pair{infinity, infinity};
-  const PairMask magnitude = {std::numeric_limits<int64_t>::max(),
-                              std::numeric_limits<int64_t>::max()};
-  const auto look = [&](int p, Pair value) {
-    const Pair absolute = reinterpret_cast<Pair>(reinterpret_cast<PairMask>(value) & magnitude);
-    largest[p] = largest[p] < absolute ? absolute : largest[p];
-    const PairMask none = value == Pair{0, 0};
-    const Pair present = none ? Pair{infinity, infinity} : absolute;
-    smallest[p] = present < smallest[p] ? present : smallest[p];
-    least[p] = value < least[p] ? value : least[p];
-    zero[p] |= none;
-    poison[p] += value * Pair{0, 0};  // NaN from NaN and from infinity, else 0
+  using V = typename Vector<X>::Type;
+  using Mask = typename Vector<X>::Mask;
+  constexpr int kLanes = Vector<X>::kLanes;
+  constexpr int kVectors = 4;  // in flight: as many comparisons as it takes to hide their latency
+  constexpr X kMax = std::numeric_limits<X>::max();
+  constexpr X kInfinity = std::numeric_limits<X>::infinity();
+  const V none = V{};
+  const Mask magnitude = (none == none) ^ reinterpret_cast<Mask>(-none);
+  V largest[kVectors] = {};
+  V smallest[kVectors];
+  Mask zero[kVectors] = {};
+  Mask finite[kVectors];
+  Mask negative[kVectors] = {};
+  for (int v = 0; v < kVectors; ++v) {
+    smallest[v] = none + kInfinity;
+    finite[v] = none == none;
+  }
+  const auto look = [&](int v, V value) {
+    const V absolute = reinterpret_cast<V>(reinterpret_cast<Mask>(value) & magnitude);
+    const Mask is_zero = absolute == none;
+    const V present = is_zero ? none + kInfinity : absolute;
+    largest[v] = largest[v] < absolute ? absolute : largest[v];
+    smallest[v] = present < smallest[v] ? present : smallest[v];
+    zero[v] |= is_zero;
+    finite[v] &= absolute <= none + kMax;
+    negative[v] |= value < none;
   };
   int64_t i = 0;
-  for (; i + 2 * kPairs <= count; i += 2 * kPairs) {
+  for (; i + kLanes * kVectors <= count; i += kLanes * kVectors) {
 #pragma GCC unroll 4
-    for (int p = 0; p < kPairs; ++p) {
-      const X* at = x + (i + 2 * p) * stride;
-      look(p, Pair{static_cast<double>(at[0]), static_cast<double>(at[stride])});
+    for (int v = 0; v < kVectors; ++v) {
+      V value;
+      if (stride == 1) {
+        __builtin_memcpy(&value, x + i + kLanes * v, sizeof value);
+      } else {
+        for (int k = 0; k < kLanes; ++k) value[k] = x[(i + kLanes * v + k) * stride];
+      }
+      look(v, value);
     }
   }
-  for (; i < count; ++i) {
-    const double value = static_cast<double>(x[i * stride]);
-    look(0, Pair{value, value});
-  }
+  for (; i < count; ++i) look(0, none + x[i * stride]);
   Extent extent;
-  for (int p = 0; p < kPairs; ++p) {
-    for (int k = 0; k < 2; ++k) {
+  for (int v = 0; v < kVectors; ++v) {
+    for (int k = 0; k < kLanes; ++k) {
       extent.Merge(
-          {largest[p][k], smallest[p][k], poison[p][k] == 0, !(least[p][k] < 0), zero[p][k] != 0});
+          {largest[v][k], smallest[v][k], finite[v][k] != 0, negative[v][k] == 0, zero[v][k] != 0});
     }
   }
   return extent;
 }
+
+// Sums of 4096 scaled numbers that have no bit below it are exact in f64.
+inline constexpr int kLowestUpperBit = -39;
 
 // Adding and taking away 1.5 2^52 times a unit rounds to a multiple of the unit.
 inline Pair RoundTo(Pair x, double rounder) { return (x + rounder) - rounder; }
@@ -151,17 +179,14 @@ class ValueRow {
   // Whether terms have low words.
   static constexpr bool kHasLow = kWeighted && 2 * kDigits > 53;
 
-  ValueRow(const X* y, int64_t y_stride, const X* weights, int64_t weights_stride, int64_t size,
-           bool negate, const Extent& y_extent, const Extent& w_extent)
+  ValueRow(const X* y, const X* weights, int64_t size, const Extent& y_extent,
+           const Extent& w_extent)
       : y_(y),
-        y_stride_(y_stride),
         w_(weights),
-        w_stride_(weights_stride),
         size_(size),
-        negate_(negate),
         y_scale_exponent_(y_extent.Scale()),
         w_scale_exponent_(kWeighted ? w_extent.Scale() : 0),
-        y_scale_(PowerOfTwo(y_scale_exponent_) * (negate ? -1 : 1)),
+        y_scale_(PowerOfTwo(y_scale_exponent_)),
         w_scale_(PowerOfTwo(w_scale_exponent_)),
         unscale_(PowerOfTwo(-y_scale_exponent_)) {
     units_top_ = {y_extent.Top() + (kWeighted ? w_extent.Top() : 0),
@@ -186,40 +211,38 @@ class ValueRow {
     return !kHasLow && s >= lowest && units_bottom_.w + w_scale_exponent_ >= lowest;
   }
   bool HasExactWeights() const { return true; }
+  bool HasShortWeights() const {
+    return !kWeighted || units_bottom_.w + w_scale_exponent_ >= kLowestUpperBit;
+  }
   // Whether products of sums of points neither overflow nor lose what counts to underflow.
   bool IsBalanced() const { return balanced_; }
   // Whether a scaled value, weight or term may have bits that underflow.
   bool IsDeep() const { return deep_ != 0; }
   double LargestMean() const { return 2; }
 
-  // Unscaled, but negated if all are.
-  double Value(int64_t i) const {
-    const double value = static_cast<double>(y_[i * y_stride_]);
-    return negate_ ? -value : value;
-  }
-  double ValueAt(int64_t i) const { return static_cast<double>(y_[i * y_stride_]) * y_scale_; }
+  double Value(int64_t i) const { return static_cast<double>(y_[i]); }  // unscaled
+  double ValueAt(int64_t i) const { return static_cast<double>(y_[i]) * y_scale_; }
   double WeightAt(int64_t i) const {
-    if constexpr (kWeighted) return static_cast<double>(w_[i * w_stride_]) * w_scale_;
+    if constexpr (kWeighted) return static_cast<double>(w_[i]) * w_scale_;
     return 1;
   }
 
-  bool Rises(int64_t i) const {
-    const X a = y_[i * y_stride_];
-    const X b = y_[(i + 1) * y_stride_];
-    return negate_ ? a > b : a < b;
+  bool Rises(int64_t i) const { return y_[i] < y_[i + 1]; }
+
+  Pair PointAt(int64_t i) const {
+    const double value = ValueAt(i);
+    const double weight = WeightAt(i);
+    return Pair{kWeighted ? value * weight : value, weight};
   }
 
   // Exact are values that are multiples of 2^-31, or of 2^-15 with weights that are multiples of
   // 2^-7.
-  Pair PointAt(int64_t i, PairMask& inexact) const {
+  PairMask InexactAt(int64_t i) const {
     constexpr double kValueRounder = kWeighted ? 0x1.8p37 : 0x1.8p21;
     constexpr double kWeightRounder = 0x1.8p45;
-    const double value = ValueAt(i);
-    const double weight = WeightAt(i);
-    const Pair x = {value, weight};
+    const Pair x = {ValueAt(i), WeightAt(i)};
     const Pair rounder = {kValueRounder, kWeightRounder};
-    inexact |= (((x + rounder) - rounder) != x) | PairMask{deep_, deep_};
-    return Pair{kWeighted ? value * weight : value, weight};
+    return (((x + rounder) - rounder) != x) | PairMask{deep_, deep_};
   }
 
   Term TermAt(int64_t i) const {
@@ -232,26 +255,22 @@ class ValueRow {
 
   template <int kS, int kW>
   void AddExact(int64_t i, const Units& units, FixedPoint<kS>& s, FixedPoint<kW>& w) const {
-    const Decoded y = Decode(static_cast<double>(y_[i * y_stride_]));
-    const bool negative = y.negative != negate_;
+    const Decoded y = Decode(static_cast<double>(y_[i]));
     if constexpr (kWeighted) {
-      const Decoded weight = Decode(static_cast<double>(w_[i * w_stride_]));
+      const Decoded weight = Decode(static_cast<double>(w_[i]));
       AddShifted(s, uint128{y.significand} * weight.significand,
-                 y.exponent + weight.exponent - units.s, negative);
+                 y.exponent + weight.exponent - units.s, y.negative);
       AddShifted(w, weight.significand, weight.exponent - units.w, false);
     } else {
-      AddShifted(s, y.significand, y.exponent - units.s, negative);
+      AddShifted(s, y.significand, y.exponent - units.s, y.negative);
       AddShifted(w, 1, -units.w, false);
     }
   }
 
  private:
   const X* y_;
-  int64_t y_stride_;
   const X* w_;
-  int64_t w_stride_;
   int64_t size_;
-  bool negate_;
   bool balanced_;
   int64_t deep_;  // as a mask
   int y_scale_exponent_;
@@ -269,8 +288,8 @@ class CountRow {
   static constexpr bool kWeighted = true;
   static constexpr bool kHasLow = true;
 
-  CountRow(const int64_t* successes, const int64_t* totals, int64_t size, bool negate)
-      : k_(successes), c_(totals), size_(size), negate_(negate) {
+  CountRow(const int64_t* successes, const int64_t* totals, int64_t size)
+      : k_(successes), c_(totals), size_(size) {
     int64_t largest = 1;
     for (int64_t i = 0; i < size; ++i) {
       const int64_t magnitude = k_[i] < 0 ? -k_[i] : k_[i];
@@ -280,7 +299,6 @@ class CountRow {
     }
     top_ = 63 - __builtin_clzll(static_cast<uint64_t>(largest));
     scale_ = PowerOfTwo(-top_);
-    negative_scale_ = negate ? -scale_ : scale_;
   }
 
   int64_t Size() const { return size_; }
@@ -289,6 +307,7 @@ class CountRow {
   Units Bottom() const { return {0, 0}; }
   bool IsExactDownTo(int lowest) const { return top_ < 53 && -top_ >= lowest; }
   bool HasExactWeights() const { return top_ < 53; }
+  bool HasShortWeights() const { return -top_ >= kLowestUpperBit; }
   bool IsBalanced() const { return true; }
   bool IsDeep() const { return false; }
   double LargestMean() const { return largest_mean_; }
@@ -296,25 +315,25 @@ class CountRow {
   bool Rises(int64_t i) const {
     const int128 left = int128{k_[i]} * c_[i + 1];
     const int128 right = int128{k_[i + 1]} * c_[i];
-    return negate_ ? left > right : left < right;
+    return left < right;
   }
 
-  // Sums of 1024 have 25 bits, their products 50, if all numbers have 15.
-  Pair PointAt(int64_t i, PairMask& inexact) const {
-    inexact |= PairMask{top_ > 14 ? -1 : 0, 0};
-    return Pair{static_cast<double>(k_[i]) * negative_scale_, static_cast<double>(c_[i]) * scale_};
+  Pair PointAt(int64_t i) const {
+    return Pair{static_cast<double>(k_[i]) * scale_, static_cast<double>(c_[i]) * scale_};
   }
+
+  // Sums of 1280 have 26 bits, their products 52, if all numbers have 15.
+  PairMask InexactAt(int64_t) const { return PairMask{top_ > 14 ? -1 : 0, 0}; }
 
   Term TermAt(int64_t i) const {
     const double high = static_cast<double>(k_[i]);
     const double low = static_cast<double>(k_[i] - static_cast<int64_t>(high));
-    return {high * negative_scale_, low * negative_scale_, static_cast<double>(c_[i]) * scale_};
+    return {high * scale_, low * scale_, static_cast<double>(c_[i]) * scale_};
   }
 
   template <int kS, int kW>
   void AddExact(int64_t i, const Units& units, FixedPoint<kS>& s, FixedPoint<kW>& w) const {
-    AddShifted(s, static_cast<uint64_t>(k_[i] < 0 ? -k_[i] : k_[i]), -units.s,
-               (k_[i] < 0) != negate_);
+    AddShifted(s, static_cast<uint64_t>(k_[i] < 0 ? -k_[i] : k_[i]), -units.s, k_[i] < 0);
     AddShifted(w, static_cast<uint64_t>(c_[i]), -units.w, false);
   }
 
@@ -322,10 +341,8 @@ class CountRow {
   const int64_t* k_;
   const int64_t* c_;
   int64_t size_;
-  bool negate_;
   int top_;
   double scale_;
-  double negative_scale_;
   double largest_mean_ = 0;
 };
 
