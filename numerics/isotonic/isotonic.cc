@@ -9,8 +9,9 @@
 #include <type_traits>
 
 #include "absl/strings/str_cat.h"
-#include "numerics/core/bits.h"
+#include "numerics/core/check.h"
 #include "numerics/isotonic/internal/blocks.h"
+#include "numerics/isotonic/internal/bounds.h"
 #include "numerics/isotonic/internal/mean.h"
 #include "numerics/isotonic/internal/row.h"
 
@@ -33,12 +34,6 @@ struct Strided {
   int64_t size;
   const T& operator[](int64_t i) const { return data[i * stride]; }
 };
-
-absl::Status CheckOptions(const Options& options) {
-  if (options.lower <= options.upper) return absl::OkStatus();
-  return absl::InvalidArgumentError(absl::StrCat("bounds must be numbers with lower <= upper, got ",
-                                                 options.lower, " and ", options.upper));
-}
 
 template <class T>
 Extent MeasureAll(const Strided<T>& x, ThreadPool* pool) {
@@ -63,7 +58,8 @@ absl::Status FirstBad(const Strided<T>& x, bool weights, const std::string& wher
                      weights ? "; expected a finite number that is not negative"
                              : "; expected a finite number"));
   }
-  return absl::InternalError("nothing is wrong");
+  ASSAY_CHECK(false);  // the caller saw something
+  return absl::OkStatus();
 }
 
 // Writes the fit of `row` and the ends of its blocks.
@@ -76,8 +72,8 @@ class Fitter {
         fit_(fit),
         stride_(stride),
         exact_(row.IsExactDownTo(internal::kLowestExactBit)),
-        lower_(Rounded(options.lower)),
-        upper_(Rounded(options.upper)) {}
+        lower_(internal::RoundBound<T>(options.lower)),
+        upper_(internal::RoundBound<T>(options.upper)) {}
 
   void Run(std::vector<int64_t>* block_ends) {
     // Totals of 2^34 points, of terms below 2^(top + 2), stay below 2^(top + 36).
@@ -95,13 +91,6 @@ class Fitter {
 
  private:
   static int WeightUnit(int unit) { return Row::kWeighted ? unit : 0; }
-
-  // The bound as T has it. -0 becomes 0.
-  static T Rounded(double bound) {
-    constexpr double kMax = std::numeric_limits<T>::max();
-    if (std::isinf(bound)) return static_cast<T>(bound);
-    return static_cast<T>(std::clamp(bound, -kMax, kMax)) + T{0};
-  }
 
   template <int kWords>
   void RunWith(const Units& units, std::vector<int64_t>* block_ends) {
@@ -331,7 +320,7 @@ template <class T>
 absl::Status FitOne(std::span<const T> y, std::span<const T> weights, std::span<T> fit,
                     const Options& options, std::vector<int64_t>* block_ends) {
   absl::Status status = CheckLengths(y.size(), weights.size(), !weights.empty(), fit.size());
-  if (status.ok()) status = CheckOptions(options);
+  if (status.ok()) status = internal::CheckOptions(options);
   if (!status.ok()) return status;
   const int64_t size = static_cast<int64_t>(y.size());
   const Strided<T> values = {y.data(), 1, size};
@@ -354,7 +343,7 @@ absl::Status FitAllRows(MatrixView<const T> y, MatrixView<const T> weights, Matr
         "y is ", y.rows(), " x ", y.cols(), ", weights ", weights.rows(), " x ", weights.cols(),
         ", fit ", fit.rows(), " x ", fit.cols(), "; expected the same shape of each"));
   }
-  absl::Status status = CheckOptions(options);
+  absl::Status status = internal::CheckOptions(options);
   if (!status.ok() || y.empty()) return status;
   const int64_t rows = y.rows();
   const int64_t cols = y.cols();
@@ -407,95 +396,6 @@ absl::Status FitAllRows(MatrixView<const T> y, MatrixView<const T> weights, Matr
   return absl::OkStatus();
 }
 
-// Sums with what rounding lost beside them (Neumaier).
-class CompensatedSum {
- public:
-  void Add(double x) {
-    const floating::HiLo<double> sum = floating::TwoSum(high_, x);
-    high_ = sum.hi;
-    low_ += sum.lo;
-  }
-  double Total() const { return high_ + low_; }
-
- private:
-  double high_ = 0;
-  double low_ = 0;
-};
-
-template <class T>
-absl::Status GradientOf(std::span<const T> y, std::span<const T> weights, std::span<const T> fit,
-                        std::span<const int64_t> block_ends, std::span<const T> upstream,
-                        const Options& options, std::span<T> gradient_y,
-                        std::span<T> gradient_weights) {
-  const size_t n = y.size();
-  if (fit.size() != n || upstream.size() != n || gradient_y.size() != n ||
-      (!weights.empty() && weights.size() != n) ||
-      (!gradient_weights.empty() && gradient_weights.size() != n)) {
-    return absl::InvalidArgumentError(
-        absl::StrCat("y has ", n, " elements, weights ", weights.size(), ", fit ", fit.size(),
-                     ", upstream ", upstream.size(), ", gradient_y ", gradient_y.size(),
-                     ", gradient_weights ", gradient_weights.size(),
-                     "; expected as many of each, or none of weights and their gradient"));
-  }
-  absl::Status status = CheckOptions(options);
-  if (!status.ok()) return status;
-  int64_t last = 0;
-  size_t ascending = 0;
-  for (int64_t end : block_ends) {
-    if (end <= last || end > static_cast<int64_t>(n)) break;
-    last = end;
-    ++ascending;
-  }
-  if (last != static_cast<int64_t>(n) || ascending != block_ends.size()) {
-    return absl::InvalidArgumentError(
-        absl::StrCat("block_ends must ascend from above 0 to ", n, "; they do up to ", last));
-  }
-  const T lower = static_cast<T>(options.lower);
-  const T upper = static_cast<T>(options.upper);
-  size_t begin = 0;
-  for (int64_t block_end : block_ends) {
-    const size_t end = static_cast<size_t>(block_end);
-    const auto weight = [&weights](size_t i) {
-      return weights.empty() ? 1.0 : static_cast<double>(weights[i]);
-    };
-    // Weights and values are brought near 1, so that neither sums nor quotients overflow.
-    double largest_weight = 0;
-    double largest_value = 0;
-    for (size_t i = begin; i < end; ++i) {
-      largest_weight = std::max(largest_weight, weight(i));
-      largest_value = std::max(largest_value, std::fabs(static_cast<double>(y[i])));
-    }
-    const auto scale = [](double x) {
-      return x == 0 ? 1 : internal::PowerOfTwo(std::clamp(-internal::Exponent(x), -1022, 1023));
-    };
-    const double w_scale = scale(largest_weight);
-    const double y_scale = scale(largest_value);
-    CompensatedSum total;
-    CompensatedSum moment;
-    CompensatedSum sum;
-    for (size_t i = begin; i < end; ++i) {
-      const double w = weight(i) * w_scale;
-      const auto product = floating::TwoProduct(w, static_cast<double>(y[i]) * y_scale);
-      total.Add(w);
-      moment.Add(product.hi);
-      moment.Add(product.lo);
-      sum.Add(static_cast<double>(upstream[i]));
-    }
-    const bool bound = fit[begin] <= lower || fit[begin] >= upper;
-    const double per_weight = bound ? 0 : sum.Total() / total.Total();
-    const double mean = moment.Total() / total.Total();
-    for (size_t i = begin; i < end; ++i) {
-      gradient_y[i] = static_cast<T>(weight(i) * w_scale * per_weight);
-      if (!gradient_weights.empty()) {
-        gradient_weights[i] = static_cast<T>((static_cast<double>(y[i]) * y_scale - mean) *
-                                             per_weight * w_scale / y_scale);
-      }
-    }
-    begin = end;
-  }
-  return absl::OkStatus();
-}
-
 }  // namespace
 
 absl::Status Fit(std::span<const double> y, std::span<const double> weights, std::span<double> fit,
@@ -519,7 +419,7 @@ absl::Status FitRows(MatrixView<const float> y, MatrixView<const float> weights,
 absl::Status FitLabels(std::span<const uint8_t> labels, std::span<double> fit,
                        const Options& options, std::vector<int64_t>* block_ends) {
   absl::Status status = CheckLengths(labels.size(), 0, false, fit.size());
-  if (status.ok()) status = CheckOptions(options);
+  if (status.ok()) status = internal::CheckOptions(options);
   if (!status.ok()) return status;
   const int64_t size = static_cast<int64_t>(labels.size());
   uint8_t bits = 0;
@@ -549,7 +449,7 @@ absl::Status FitCounts(std::span<const int64_t> successes, std::span<const int64
                                                    totals.size(), ", fit ", fit.size(),
                                                    "; expected as many of each"));
   }
-  absl::Status status = CheckOptions(options);
+  absl::Status status = internal::CheckOptions(options);
   if (!status.ok() || n == 0) return status;
   constexpr int64_t kLimit = int64_t{1} << 62;
   int64_t sum_of_totals = 0;
@@ -600,19 +500,6 @@ absl::Status FitCounts(std::span<const int64_t> successes, std::span<const int64
       InOrder(Strided<int64_t>{totals.data(), 1, size}, options.direction, kept_totals), size);
   FitRow(row, options, fit.data(), 1, block_ends);
   return absl::OkStatus();
-}
-
-absl::Status Gradient(std::span<const double> y, std::span<const double> weights,
-                      std::span<const double> fit, std::span<const int64_t> block_ends,
-                      std::span<const double> upstream, const Options& options,
-                      std::span<double> gradient_y, std::span<double> gradient_weights) {
-  return GradientOf(y, weights, fit, block_ends, upstream, options, gradient_y, gradient_weights);
-}
-absl::Status Gradient(std::span<const float> y, std::span<const float> weights,
-                      std::span<const float> fit, std::span<const int64_t> block_ends,
-                      std::span<const float> upstream, const Options& options,
-                      std::span<float> gradient_y, std::span<float> gradient_weights) {
-  return GradientOf(y, weights, fit, block_ends, upstream, options, gradient_y, gradient_weights);
 }
 
 }  // namespace assay::isotonic

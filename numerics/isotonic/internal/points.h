@@ -16,6 +16,8 @@ namespace assay::isotonic::internal {
 // The elements that have a weight, in the order in which the fit increases; -0 as 0.
 struct Points {
   Points(std::span<const double> all_y, std::span<const double> all_weights, Direction direction) {
+    y.reserve(all_y.size());
+    weights.reserve(all_y.size());
     for (size_t i = 0; i < all_y.size(); ++i) {
       if (!all_weights.empty() && all_weights[i] == 0) continue;
       y.push_back(all_y[i] + 0.0);
