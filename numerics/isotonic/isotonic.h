@@ -12,8 +12,7 @@
 //
 // The result is *the* result: every comparison of two means is decided as exact arithmetic decides
 // it, and every value is the exact mean rounded once, to nearest, ties to even. So the bits depend
-// on nothing but the input: not on threads, vector width, compiler, or the algorithm that found
-// them.
+// on nothing but the input: not on threads, vector width, compiler or algorithm.
 //
 // Blocks are maximal: two blocks side by side have different exact means (their rounded values may
 // still be equal).
@@ -49,20 +48,18 @@ struct Options {
 // The isotonic fit of one row.
 //   y: [n] f32 or f64, finite. n >= 0.
 //   weights: [n] finite, >= 0, not all 0; or empty, for weights of 1. An element of weight 0 takes
-//   no
-//     part: it gets the fit of the last element before it that has a weight, or else of the first.
+//     no part: it gets the fit of the last element before it that has a weight, or else of the
+//     first.
 //   fit: [n] out. May be y itself; otherwise it must not overlap y or weights.
 //   block_ends: out, if not null: the end (one past the last element) of each block, ascending; the
 //     last is n. Elements of weight 0 belong to the block whose fit they get. Bounds do not merge
 //     blocks.
 // Exact: correctly rounded, see above. -0 in y counts as 0, and a mean of 0 is +0.
 // Cost: linear. Memory beside fit: n / 8 bytes; copies of y and weights for a decreasing fit or a
-// row
-//   with gaps, and of fit as well for weights of 0.
+//   row with gaps, and of fit as well for weights of 0.
 // Fails with kInvalidArgument, and fit and block_ends as they were, if lengths differ, a value is
-// NaN
-//   or infinite, a weight is negative, all weights of a nonempty row are 0, lower > upper, or a
-//   bound is NaN.
+//   NaN or infinite, a weight is negative, all weights of a nonempty row are 0, lower > upper, or
+//   a bound is NaN.
 // Source: Ayer, Brunk, Ewing, Reid, Silverman 1955 (pool adjacent violators); Barlow, Bartholomew,
 //   Bremner, Brunk 1972 (the minorant); Kearsley, Tapia, Trosset 1996 (pooled parts may be pooled
 //   apart, which is what makes the work divisible).
@@ -103,13 +100,16 @@ struct Options {
 //   y, weights, fit, block_ends: what Fit was given and gave (weights may be empty).
 //   upstream: [n] dL/dfit_i.
 //   gradient_y: [n] out: (w_i / W_B) sum of upstream over i's block B, where W_B is B's weight.
-//   gradient_weights: [n] out: ((y_i - mean_B) / W_B) sum of upstream over B; may be empty, if
-//   unwanted. Both are 0 in a block whose fit lies on or beyond a bound of options.
+//   gradient_weights: [n] out: ((y_i - mean_B) / W_B) sum of upstream over B; or empty, if
+//   unwanted. Both are 0 in a block whose fit lies on or beyond a bound of options. gradient_y may
+//   be upstream; otherwise neither may overlap an input.
 // The fit has no derivative where two blocks meet at equal means; what is given there is the
 // one-sided derivative that keeps the blocks. An element of weight 0 passes its upstream to its
-// block, and its gradient_y is 0. Error: each value within 4 roundings of the exact one, relative
-// to the same sums of absolute values. Cost: linear. Fails with kInvalidArgument if lengths differ
-// or block_ends are not ascending up to n.
+// block, and its gradient_y is 0.
+// Error: each value within 4 roundings of the exact one, relative to the same sums of absolute
+//   values.
+// Cost: linear.
+// Fails with kInvalidArgument if lengths differ or block_ends do not ascend up to n.
 [[nodiscard]] absl::Status Gradient(std::span<const double> y, std::span<const double> weights,
                                     std::span<const double> fit,
                                     std::span<const int64_t> block_ends,

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Isotonic regression as the ten lines that everybody writes: the naive twin in benchmarks and
-// tests.
+// Isotonic regression as the ten lines that everybody writes: the naive twin in benchmarks.
 #ifndef ASSAY_NUMERICS_ISOTONIC_WALK_H_
 #define ASSAY_NUMERICS_ISOTONIC_WALK_H_
 
@@ -16,8 +15,7 @@ namespace assay::isotonic {
 // become one.
 //   y: [n] finite. weights: [n] > 0, or empty for 1. fit: [n] out; may be y.
 // Error: sums are rounded to f64, so means that lie closer than about n 2^-53 relative to the
-// largest
-//   |y| may pool or not; `Fit` has no such error. Nothing is checked.
+//   largest |y| may pool or not; `Fit` has no such error. Nothing is checked.
 // Cost: linear, each step waiting for the one before; 24 n bytes.
 // Source: Ayer, Brunk, Ewing, Reid, Silverman, An empirical distribution function for sampling with
 //   incomplete information (1955).

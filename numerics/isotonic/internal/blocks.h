@@ -162,8 +162,7 @@ class BlockFinder {
 template <class Row, int kWords>
 template <int kCount>
 void BlockFinder<Row, kWords>::LoadTogether(Lane* lanes) const {
-  // Most rows show in their first point that sums will not be exact, and then nobody need ask
-  // again.
+  // Most rows show in their first point that sums will not be exact, and then that is that.
   PairMask inexact = {0, 0};
   for (int l = 0; l < kCount; ++l) inexact |= row_.InexactAt(lanes[l].begin);
   if ((inexact[0] | inexact[1]) == 0) {
@@ -482,8 +481,7 @@ void BlockFinder<Row, kWords>::Join(Segment& left, Segment& right) {
     have_before = false;
   }
 
-  // What crosses tiles keeps its totals for the next joint; other blocks are found again when
-  // needed.
+  // What crosses tiles keeps its totals for the next joint; other blocks are summed when needed.
   const auto keep = [&left](Block& block) {
     if (block.end - block.begin > 1) left.crossing.push_back(std::move(block));
   };

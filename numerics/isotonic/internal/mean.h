@@ -218,8 +218,7 @@ T RoundExactly(const Row& row, int64_t begin, int64_t end, T guess) {
     const int sign = difference.Sign();
     return sign > 0 || (sign == 0 && order % 2 != 0);
   };
-  // The least order that the mean is not above: in (low, high] once low is below it and high is
-  // not.
+  // The least order that the mean is not above lies in (low, high] once low is below the mean.
   constexpr T kMax = std::numeric_limits<T>::max();
   const int64_t greatest = OrderOf(kMax);
   const int64_t none = -greatest - 1;

@@ -4,9 +4,8 @@
 //
 //   Size()                     the number of points, all of positive weight
 //   PointAt(i)                 point i as {w y, w}, rounded
-//   InexactAt(i)               0, 0 if sums over 1280 such points, and products of two such sums,
-//   are
-//                              exact in f64
+//   InexactAt(i)               0, 0 if sums over 1280 such points, and products of two such
+//                              sums, are exact in f64
 //   Rises(i)                   whether the value of point i + 1 is above that of point i
 //   TermAt(i)                  point i to twice f64's precision
 //   AddExact(i, units, s, w)   adds point i, unscaled, to exact totals
