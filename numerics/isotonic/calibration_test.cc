@@ -177,6 +177,50 @@ TEST(CalibrationTest, MatchesCountsByScore) {
   }
 }
 
+// Long enough for several tasks: of buckets, of cells to deal into, and of keys to range over.
+TEST(CalibrationTest, ThreadsDoNotMatter) {
+  Random random(4);
+  ThreadPool pool(3);
+  const auto same_bits = [](std::span<const double> a, std::span<const double> b) {
+    return std::equal(a.begin(), a.end(), b.begin(), b.end(),
+                      [](double x, double y) { return FloatBits(x) == FloatBits(y); });
+  };
+  for (int shape = 0; shape < 6; ++shape) {
+    Vector scores;
+    Labels labels;
+    for (int i = 0; i < 200000; ++i) {
+      scores.push_back(Score(random, shape));
+      labels.push_back(random.Bernoulli(0.2 + 0.5 * (scores.back() > 0.3)) ? 1 : 0);
+    }
+    Options options;
+    options.direction = shape % 2 == 0 ? Direction::kIncreasing : Direction::kDecreasing;
+    const std::vector<CalibrationBlock> expected =
+        CalibrateReference(scores, labels, shape % 2 == 0);
+    const auto alone = Calibrator::Fit(scores, labels, options);
+    options.pool = &pool;
+    const auto shared = Calibrator::Fit(scores, labels, options);
+    ASSERT_TRUE(alone.ok() && shared.ok());
+    for (const Calibrator* c : {&*alone, &*shared}) {
+      ASSERT_EQ(c->blocks().size(), expected.size()) << shape;
+      for (size_t b = 0; b < expected.size(); ++b) {
+        const CalibrationBlock& block = c->blocks()[b];
+        ASSERT_EQ(FloatBits(block.first_score), FloatBits(expected[b].first_score)) << shape;
+        ASSERT_EQ(FloatBits(block.last_score), FloatBits(expected[b].last_score)) << shape;
+        ASSERT_EQ(block.successes, expected[b].successes) << shape;
+        ASSERT_EQ(block.total, expected[b].total) << shape;
+      }
+    }
+    const IsotonicRegression& f = alone->function();
+    const IsotonicRegression& g = shared->function();
+    EXPECT_TRUE(same_bits(f.x_thresholds(), g.x_thresholds())) << shape;
+    EXPECT_TRUE(same_bits(f.y_thresholds(), g.y_thresholds())) << shape;
+    Vector p(scores.size()), q(scores.size());
+    ASSERT_TRUE(alone->Predict(scores, p).ok());
+    ASSERT_TRUE(shared->Predict(scores, q, &pool).ok());
+    EXPECT_TRUE(same_bits(p, q)) << shape;
+  }
+}
+
 TEST(CalibrationTest, FloatScoresAreDoubles) {
   Random random(2);
   std::vector<float> scores;
