@@ -53,7 +53,10 @@ std::vector<DoubleWord> Explained(std::span<const double> y, std::span<const dou
     DoubleWord sum, weight, mean, before;
   };
   std::vector<Block> blocks;
-  std::vector<DoubleWord> explained = {{0, 0}};
+  blocks.reserve(y.size());
+  std::vector<DoubleWord> explained;
+  explained.reserve(y.size() + 1);
+  explained.push_back({0, 0});
   for (size_t i = 0; i < y.size(); ++i) {
     Block top = {TwoProduct(y[i], weights[i]), {weights[i], 0}, {y[i], 0}, explained.back()};
     // Means, not products across: those of small weights underflow.
@@ -91,6 +94,7 @@ size_t Cut(std::vector<double> y, std::vector<double> weights) {
   const std::vector<DoubleWord> falling = Explained(y, weights);
 
   std::vector<DoubleWord> explained;
+  explained.reserve(n + 1);
   DoubleWord most = {0, 0};
   for (size_t k = 0; k <= n; ++k) {
     explained.push_back(AddDoubleWords(rising[k], falling[n - k]));

@@ -34,9 +34,10 @@ struct Unimodal {
 // Exact: the bits are the same on every machine. Given the cut, each value is the exact one rounded
 //   once, as in isotonic.h. The error is that of the fit as returned, within 5 roundings; +infinity
 //   where a term is beyond the range of f64.
-// Cost: linear: a merge of two double words an element and side, and two fits; 140 bytes an
-//   element. Fails with kInvalidArgument, and fit as it was, for n = 0, lengths that differ, a
-//   value that is not finite, a negative weight and weights all 0.
+// Cost: linear: a merge of two double words an element and side, and two fits; at most 128 bytes an
+//   element beside fit.
+// Fails with kInvalidArgument, and fit as it was, for n = 0, lengths that differ, a value that is
+//   not finite, a negative weight and weights all 0.
 // Source: Stout, Unimodal regression via prefix isotonic regression (Computational Statistics and
 //   Data Analysis 53, 2008).
 [[nodiscard]] absl::StatusOr<Unimodal> FitUnimodal(std::span<const double> y,

@@ -80,7 +80,7 @@ def unimodal(y, w=None, *, threads=None):
     y: [n] finite, n >= 1; w: [n] finite, >= 0, not all 0; None for 1. threads: as for `isotonic`.
     Returns (fit, mode, error): [n] f64, exact and rounded once given the cut; the first element that
     has the largest fit; and sum(w * (fit - y)**2), within 5 roundings. Of cuts that are equally good
-    the one with the shortest rise is taken. Cost: linear, 120 bytes an element.
+    the one with the shortest rise is taken. Cost: linear, 128 bytes an element.
     Raises ValueError and TypeError as `isotonic` does. Source: Stout 2008.
     """
     problem = Problem(y, w, True, None, None, threads, True, contiguous=True)
