@@ -139,8 +139,8 @@ class IsotonicRegression:
     def transform(self, T):
         """The function at T: [k] or [k, 1] finite. Returns [k] of the type of the thresholds.
 
-        Linear between thresholds, with an error of 3 roundings of their y's difference and one of the
-        result; exact for steps. Cost: a table look-up and a few steps a query.
+        Linear between thresholds, with an error of 5 roundings of their y's difference and one of the
+        result, two in f32; exact for steps. Cost: a table look-up and a few steps a query.
         Raises ValueError for NaN and infinities, and outside of the X seen for out_of_bounds="raise".
         """
         queries = _one_feature(_numbers(T, "X"))
