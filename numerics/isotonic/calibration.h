@@ -5,10 +5,10 @@
 //   auto calibrator = Calibrator::Fit(scores, labels);           // held-out data
 //   absl::Status status = calibrator->Predict(new_scores, probabilities);
 //
-// The probability of a score is the isotonic regression of the labels on the scores: scikit-learn's
-// IsotonicRegression(out_of_bounds="clip"), tens of times faster. The labels go along
-// with their scores in one 64-bit word each through a radix sort, and are counted where they lie in
-// cache. All arithmetic up to the final division is on integers.
+// The probability of a score is the isotonic regression of the labels on the scores: what
+// scikit-learn's IsotonicRegression(out_of_bounds="clip") gives. The labels go along with their
+// scores in one 64-bit word each through a radix sort, and are counted where they lie in cache. All
+// arithmetic up to the final division is on integers.
 #ifndef ASSAY_NUMERICS_ISOTONIC_CALIBRATION_H_
 #define ASSAY_NUMERICS_ISOTONIC_CALIBRATION_H_
 
@@ -38,14 +38,14 @@ class Calibrator {
  public:
   // Fits scores to labels.
   //   scores: [n] f32 or f64, finite, 1 <= n < 2^31. Equal scores (-0 and +0 among them) count as
-  //   one. labels: [n], each 0 or 1. options.direction: kDecreasing for scores that speak against
-  //   label 1. Bounds are of the
+  //     one.
+  //   labels: [n], each 0 or 1.
+  //   options.direction: kDecreasing for scores that speak against label 1. Bounds are of the
   //     probabilities.
   // Exact: each probability is a quotient of counts, rounded once. Cost: four passes over memory
   //   and work in cache for n scores, n words beside them.
   // Fails with kInvalidArgument if n is 0 or too large, lengths differ, a score is not finite, a
-  // label is neither
-  //   0 nor 1, or lower <= upper does not hold.
+  //   label is neither 0 nor 1, or lower <= upper does not hold.
   [[nodiscard]] static absl::StatusOr<Calibrator> Fit(std::span<const double> scores,
                                                       std::span<const uint8_t> labels,
                                                       const Options& options = {});

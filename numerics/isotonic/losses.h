@@ -6,8 +6,7 @@
 //   const std::vector<double> y = {1, 9, 2, 3};
 //   std::vector<double> fit(y.size());
 //   absl::Status status = assay::isotonic::FitQuantile(y, {}, 0.5, Minimizer::kLower, fit);
-//                                                                 // 1, 2, 2, 3: the 9 pulls no
-//                                                                 more
+//   // fit is 1, 2, 2, 3: the 9 pulls no more
 //
 // All fits minimise sum_i w_i loss(y_i, f_i) over f_0 <= f_1 <= ... (or >=) and keep the manners of
 // isotonic.h: an element of weight 0 gets the fit of the last element before it that has a weight,
@@ -40,13 +39,13 @@ enum class Minimizer {
 
 // Isotonic quantiles: loss(y, f) = tau (y - f) for y >= f, (1 - tau) (f - y) below. tau = 0.5 is
 // the isotonic median, the fit of least absolute deviations.
-//   y: [n] finite. weights: [n] finite, >= 0, not all 0; or empty, for 1. 0 < tau < 1. fit: [n]
-//   out.
+//   y: [n] finite. weights: [n] finite, >= 0, not all 0; or empty, for 1. 0 < tau < 1.
+//   fit: [n] out.
 // Exact: kLower and kUpper are values of y, found by comparing sums of weights as exact arithmetic
 //   does, with tau the f64 that it is; kMiddle is rounded once.
-// Cost: O(n log n): one sort, and a pass for each halving of the values, about 50 ns an element and
-//   pass (a million: 1 s). kMiddle takes both others. Memory: 40 bytes an element. Also
-//   fails unless 0 < tau < 1.
+// Cost: O(n log n): one sort, and a pass for each halving of the values, at most log2(n) + 1 of
+//   them, with two products and a sign of an exact sum an element. kMiddle takes both others.
+// Also fails unless 0 < tau < 1.
 // Source: Stout, Isotonic regression via partitioning (Algorithmica 66, 2013): the elements whose
 //   fit is above a threshold are found without knowing the fit.
 [[nodiscard]] absl::Status FitQuantile(std::span<const double> y, std::span<const double> weights,
@@ -64,8 +63,8 @@ enum class Minimizer {
 // Exact: the least or greatest best fit of exact arithmetic rounded once, to nearest; halfway
 //   cases, down for kLower and up for kUpper. kMiddle is halfway between those, rounded once, so a
 //   unique best fit has its ties to even.
-// Cost: linear: at most 65 passes, one for each bit of an f64 (a million elements: 2 s); kMiddle
-//   twice that. Also fails unless 0 < delta < infinity.
+// Cost: linear: at most 65 passes, one for each bit of an f64; kMiddle twice that. Also fails
+//   unless 0 < delta < infinity.
 // Source: as FitQuantile, with all of f64 for thresholds.
 [[nodiscard]] absl::Status FitHuber(std::span<const double> y, std::span<const double> weights,
                                     double delta, Minimizer which, std::span<double> fit,

@@ -137,8 +137,7 @@ class IsotonicRegression {
   // Cost: a table look-up and a few branch-free steps a query: at worst log2(m), where thresholds
   //   crowd together.
   // Fails with kInvalidArgument, and out as it was, if lengths differ or a query is NaN or
-  // infinite;
-  //   and with kOutOfRange for Outside::kRaise, naming the first query outside.
+  //   infinite; and with kOutOfRange for Outside::kRaise, naming the first query outside.
   [[nodiscard]] absl::Status Predict(std::span<const double> queries, std::span<double> out,
                                      Interpolation interpolation = Interpolation::kLinear,
                                      Outside outside = Outside::kNan,
@@ -166,9 +165,8 @@ class IsotonicRegression {
 };
 
 // The fit of each point, by any of the three rules for ties.
-//   x, y, weights: as for IsotonicRegression::Fit. fit: [n] out; may be y itself, otherwise must
-//   not
-//     overlap x, y or weights.
+//   x, y, weights: as for IsotonicRegression::Fit.
+//   fit: [n] out; may be y itself, otherwise must not overlap x, y or weights.
 // A point of weight 0 takes no part: it gets the fit of its tie (of the last of them that has a
 //   weight, for kPrimary; the fit of the mean, for kTertiary), or where the whole tie weighs
 //   nothing that of the last point before it, or else of the first.
@@ -177,8 +175,7 @@ class IsotonicRegression {
 //   way; bounds hold for the fit of the means. Error: 2.5 ulp of the largest of the three. A result
 //   beyond the range of f64 is infinite.
 // options.centred is not looked at. Cost and failures as for IsotonicRegression::Fit, but every
-// rule
-//   for ties is allowed; fit is then as it was.
+//   rule for ties is allowed; fit is then as it was.
 [[nodiscard]] absl::Status FitPoints(std::span<const double> x, std::span<const double> y,
                                      std::span<const double> weights, std::span<double> fit,
                                      const RegressionOptions& options = {});

@@ -49,8 +49,8 @@ struct ReliabilityBin {
 // What a row of probabilities is worth. Means are over the n predictions.
 struct Assessment {
   double brier;  // mean of (p - label)^2, in [0, 1]
-  double
-      log_loss;  // mean of -log(probability given to what came true); infinite if that was ever 0
+  // Mean of -log(probability given to what came true); infinite if that was ever 0.
+  double log_loss;
 
   // Over the bins of the diagram, with their counts as weights:
   double expected_error;  // ECE, the mean of |mean_probability - rate|
