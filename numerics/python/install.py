@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Puts the package `assay` into a folder, for plain python3.
+"""Puts the package `assay` into a folder, for Debian's python3.
 
 usage: bazel run //numerics/python:install -- --target DIR
 
 Makes DIR/assay, or replaces the one that an earlier call has made. Then
 
-    PYTHONPATH=DIR python3 -c 'import assay; print(assay.isotonic([3, 1, 2]))'
+    PYTHONPATH=DIR /usr/bin/python3 -c 'import assay; print(assay.isotonic([3, 1, 2]))'
 
 The module in it is for Debian 12's Python 3.11 on x86-64; it needs NumPy, and torch and scikit-learn
 only for what is named after them. Exit code: 0 done, 2 wrong use, 3 DIR/assay is something else.
@@ -52,7 +52,7 @@ def main(arguments):
     except OSError as error:
         print(f"install: {error}", file=sys.stderr)
         return 3
-    print(f"use it with PYTHONPATH={os.path.abspath(target)}")
+    print(f"use it with PYTHONPATH={os.path.abspath(target)} /usr/bin/python3")
     return 0
 
 
