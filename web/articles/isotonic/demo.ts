@@ -256,7 +256,7 @@ class IsotonicDemo extends Demo<typeof params> {
     const [steps, pieces, same, walk, tiles, found, kept] = Array.from(facts);
     const words =
       `The fit has ${count(pieces!, "piece")}. The walk takes ${count(walk!, "step")}, one after the other; ` +
-      `in tiles of ${tile} it is ${tiles}, and ${kept} of the ${count(found!, "piece")} that the tiles find stay as they are. ` +
+      `in tiles of ${tile} the longest chain has ${tiles}, each comparison of a search for one, and ${kept} of the ${count(found!, "piece")} that the tiles find stay as they are. ` +
       (same === 1
         ? "The library\u2019s fit has the same bits."
         : "The library\u2019s fit has other bits!");

@@ -143,7 +143,9 @@ test("every row, way and tile ends at the same fit, which is right", () => {
           assert.deepEqual(Array.from(found.fit.subarray(0, n)), expected);
           const [steps, pieces, same, walk, tiles, , kept] = Array.from(found.facts);
           assert.equal(same, 1);
-          assert.equal(steps, way === 0 ? walk : tiles);
+          if (way === 0) assert.equal(steps, walk);
+          // Every try and every merge on the timeline is a comparison of the count, or several.
+          else assert.ok(tiles! >= steps!);
           assert.ok(kept! <= pieces!);
           const at = steps! * mostNumbers;
           const last = piecesOf(
@@ -190,6 +192,9 @@ test("tiles walk at once, try lines, and merge", () => {
   const line = (steps - 1) * 20;
   assert.deepEqual(Array.from(found.lines.subarray(line, line + 2)), [0, 4]);
   assert.equal(found.lines[line + 2], -1);
+  // A tile's walk takes three steps. The merge compares the neighbours, looks along the one piece on the right from the
+  // knot of the one on the left, weighs that one, and looks along the right again from the first total.
+  assert.equal(found.facts[4], 3 + 4);
 });
 
 test("what a reader draws takes the place of the row's values", () => {

@@ -12,6 +12,7 @@
 #include <numeric>
 #include <span>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -40,6 +41,18 @@ using lab::Report;
 using lab::Table;
 
 constexpr int64_t kTile = 1024;
+
+// Refuses a knob outside [least, most], and NaN.
+template <class T>
+absl::Status InRange(std::string_view name, T value, T least, T most) {
+  if (value >= least && value <= most) return absl::OkStatus();
+  return absl::InvalidArgumentError(
+      absl::StrCat(name, " is ", value, ", expected ", least, " to ", most));
+}
+
+// The largest exponent of two that a row of pieces.h may have as its length.
+constexpr int64_t kMostBits = 20;
+static_assert(int64_t{1} << kMostBits == kMostElements);
 
 std::vector<Piece> WalkAll(std::span<const int32_t> y, int64_t* steps = nullptr) {
   int64_t count = 0;
@@ -82,7 +95,7 @@ double Exponent(const std::vector<double>& x, const std::vector<double>& y) {
 // ------------------------------------------------------------------ two pictures of one thing
 
 // The row that the demo begins with.
-void Pictures(Report& report) {
+absl::Status Pictures(Context&, Report& report) {
   const std::vector<int32_t> y = MakeRow(Kind::kHill, 24, 100, 7);
   const int64_t n = static_cast<int64_t>(y.size());
   const std::vector<Piece> pieces = WalkAll(y);
@@ -104,14 +117,39 @@ void Pictures(Report& report) {
   }
   report.Exact("small_n", n, "Numbers in the small row");
   report.Exact("small_pieces", static_cast<int64_t>(pieces.size()), "Pieces of its fit");
+  return absl::OkStatus();
 }
 
 // ------------------------------------------------------------------ the same bits
 
+// The library's fits of one row, counted: how many there are, and how many have other bits.
+struct LibraryFits {
+  int64_t fits = 0, differ = 0;
+
+  absl::Status Count(const std::vector<int32_t>& y, std::span<ThreadPool> pools,
+                     const std::vector<double>& expected) {
+    const std::vector<double> row(y.begin(), y.end());
+    for (ThreadPool& pool : pools) {
+      std::vector<double> ours(row.size());
+      isotonic::Options options;
+      options.pool = &pool;
+      if (absl::Status status = isotonic::Fit(row, {}, ours, options); !status.ok()) return status;
+      ++fits;
+      differ += !SameBits(ours, expected);
+    }
+    return absl::OkStatus();
+  }
+};
+
 absl::Status SameBitsEverywhere(Context& context, Report& report) {
   const int64_t most = context.Integer("compared_n", 500, 10000, 10000);
+  const int64_t threaded_n = context.Integer("threaded_n", 65537, 200001, 200001);
+  absl::Status status = InRange<int64_t>("compared_n", most, 1, kMostElements);
+  status.Update(InRange<int64_t>("threaded_n", threaded_n, 65537, kMostElements));
+  if (!status.ok()) return status;
   std::array<ThreadPool, 3> pools = {ThreadPool(1), ThreadPool(2), ThreadPool(3)};
-  int64_t rows = 0, strings = 0, tiles = 0, library = 0, fits = 0;
+  int64_t rows = 0, strings = 0, tiles = 0, threaded = 0;
+  LibraryFits library;
   for (const Kind kind : kKinds) {
     for (int64_t n = 1; n <= most; n = 2 * n + 1) {
       const std::vector<int32_t> y = MakeRow(kind, n, 1 << 20, context.seed());
@@ -124,32 +162,31 @@ absl::Status SameBitsEverywhere(Context& context, Report& report) {
         tiled.MergeAll();
         tiles += tiled.Pieces() != walked;
       }
-      const std::vector<double> row(y.begin(), y.end());
-      for (ThreadPool& pool : pools) {
-        std::vector<double> ours(row.size());
-        isotonic::Options options;
-        options.pool = &pool;
-        absl::Status fitted = isotonic::Fit(row, {}, ours, options);
-        if (!fitted.ok()) return fitted;
-        ++fits;
-        library += !SameBits(ours, fit);
-      }
+      if (status = library.Count(y, pools, fit); !status.ok()) return status;
       if (kind != Kind::kLabels) continue;
       std::vector<uint8_t> labels;
       for (const int32_t value : y) labels.push_back(value != 0);
-      std::vector<double> rates(row.size());
-      absl::Status fitted = isotonic::FitLabels(labels, rates);
-      if (!fitted.ok()) return fitted;
+      std::vector<double> rates(labels.size());
+      if (status = isotonic::FitLabels(labels, rates); !status.ok()) return status;
       for (double& rate : rates) rate *= 0x1p20;  // exact
-      ++fits;
-      library += !SameBits(rates, fit);
+      ++library.fits;
+      library.differ += !SameBits(rates, fit);
+    }
+    // A shorter row is never shared among threads.
+    for (const int64_t n : {int64_t{65537}, threaded_n}) {
+      const std::vector<int32_t> y = MakeRow(kind, n, 1 << 20, context.seed());
+      ++threaded;
+      if (status = library.Count(y, pools, FitOf(WalkAll(y))); !status.ok()) return status;
+      if (threaded_n == n) break;
     }
   }
-  report.Exact("compared_rows", rows, "Rows on which the ways were compared");
-  report.Exact("compared_fits", fits, "Fits of the library among them");
+  report.Exact("compared_rows", rows, "Rows on which all ways were compared");
+  report.Exact("threaded_rows", threaded, "Long rows on which the library and the walk were");
+  report.Exact("threaded_n", threaded_n, "Numbers in the longest of these");
+  report.Exact("compared_fits", library.fits, "Fits of the library on all these rows");
   report.Exact("string_differs", strings, "Rows on which string and walk differ");
   report.Exact("tiles_differ", tiles, "Rows and tile sizes on which tiles and walk differ");
-  report.Exact("library_differs", library,
+  report.Exact("library_differs", library.differ,
                "Fits of the library that differ from the walk in a bit");
   return absl::OkStatus();
 }
@@ -157,8 +194,10 @@ absl::Status SameBitsEverywhere(Context& context, Report& report) {
 // ------------------------------------------------------------------ counting steps
 
 // One number at the far end, lowered.
-void Reach(Context& context, Report& report) {
+absl::Status Reach(Context& context, Report& report) {
   const int64_t n = context.Integer("reach_n", 1000, 10000, 10000);
+  absl::Status status = InRange<int64_t>("reach_n", n, 1, kMostElements);
+  if (!status.ok()) return status;
   std::vector<int32_t> y = MakeRow(Kind::kHill, n, 100, context.seed());
   const std::vector<double> before = FitOf(WalkAll(y));
   y.back() = -kLargestValue;
@@ -169,13 +208,16 @@ void Reach(Context& context, Report& report) {
   report.Exact("reach_changed", changed, "Values of the fit that change with it");
   report.Exact("reach_share", Share(changed, n),
                "Share of the fit that changes with its last number");
+  return absl::OkStatus();
 }
 
-void Chains(Context& context, Report& report) {
+absl::Status Chains(Context& context, Report& report) {
   const int64_t most = context.Integer("chain_lg_n", 14, 20, 20);
+  absl::Status status = InRange<int64_t>("chain_lg_n", most, 11, kMostBits);
+  if (!status.ok()) return status;
   Table& table = report.AddTable("chain", "Steps that must wait for each other");
   table.Column<int64_t>("n").Column<int64_t>("walk").Column<int64_t>("tiles");
-  int64_t walk = 0, tiles = 0, walk_before = 0, tiles_before = 0;
+  int64_t walk = 0, tiles = 0, in_tile = 0, walk_before = 0, tiles_before = 0;
   for (int64_t bits = 10; bits <= most; ++bits) {
     const int64_t n = int64_t{1} << bits;
     const std::vector<int32_t> y = MakeRow(Kind::kHill, n, 1 << 20, context.seed());
@@ -184,7 +226,8 @@ void Chains(Context& context, Report& report) {
     WalkAll(y, &walk);
     TiledString tiled(y, kTile);
     tiled.MergeAll();
-    tiles = tiled.counts().tile_chain + tiled.counts().merge_chain;
+    in_tile = tiled.counts().tile_chain;
+    tiles = in_tile + tiled.counts().merge_chain;
     table.Row(n, walk, tiles);
     context.Progress(n, int64_t{1} << most, "counting steps");
   }
@@ -192,15 +235,20 @@ void Chains(Context& context, Report& report) {
   report.Exact("chain_n", int64_t{1} << most, "Numbers in the longest counted row");
   report.Exact("chain_walk", walk, "Steps of the walk, each waiting for the one before");
   report.Exact("chain_tiles", tiles, "Steps of the longest chain by tiles");
+  report.Exact("chain_in_tile", in_tile, "Steps of these that are the longest walk in a tile");
   report.Exact("chain_ratio", Share(walk, tiles), "How many times longer the walk's chain is");
   report.Exact("walk_doubling", Share(walk, walk_before),
                "The walk's chain when the row doubles, as a factor");
   report.Exact("tiles_doubling", tiles - tiles_before,
                "Steps that the tiles' chain gains when the row doubles");
+  return absl::OkStatus();
 }
 
-void Merging(Context& context, Report& report) {
-  const int64_t n = int64_t{1} << context.Integer("merge_lg_n", 14, 20, 20);
+absl::Status Merging(Context& context, Report& report) {
+  const int64_t bits = context.Integer("merge_lg_n", 14, 20, 20);
+  absl::Status status = InRange<int64_t>("merge_lg_n", bits, 0, kMostBits);
+  if (!status.ok()) return status;
+  const int64_t n = int64_t{1} << bits;
   Table& table = report.AddTable("merging", "What merging leaves of the pieces that tiles find");
   table.Column<std::string>("row")
       .Column<int64_t>("tile_pieces")
@@ -237,11 +285,14 @@ void Merging(Context& context, Report& report) {
   report.Exact("climb_saving", Share(c.copied, c.notes + c.written),
                "Pieces copied for each note or piece written without copying");
   report.Exact("least_kept", least, "Least share of pieces kept, all other rows");
+  return absl::OkStatus();
 }
 
 // How many of the tiles' pieces last, on rows of more and more tiles.
-void Survival(Context& context, Report& report) {
+absl::Status Survival(Context& context, Report& report) {
   const int64_t most = context.Integer("survival_lg_n", 14, 20, 20);
+  absl::Status status = InRange<int64_t>("survival_lg_n", most, 10, kMostBits);
+  if (!status.ok()) return status;
   Table& table =
       report.AddTable("survival", "Share of the tiles' pieces that merging never touches");
   table.Column<int64_t>("n").Column<double>("climb").Column<double>("hill").Column<double>("noise");
@@ -256,11 +307,15 @@ void Survival(Context& context, Report& report) {
               kept(MakeRow(Kind::kHill, n, 1 << 20, context.seed())),
               kept(MakeRow(Kind::kNoise, n, 1 << 20, context.seed())));
   }
+  return absl::OkStatus();
 }
 
-void Growth(Context& context, Report& report) {
-  const int64_t most = context.Integer("growth_lg_n", 12, 16, 20);
-  const int64_t rows = context.Integer("growth_rows", 4, 16, 64);
+absl::Status Growth(Context& context, Report& report) {
+  const int64_t most = context.Integer("growth_lg_n", 12, 18, 20);
+  const int64_t rows = context.Integer("growth_rows", 4, 32, 64);
+  absl::Status status = InRange<int64_t>("growth_lg_n", most, 12, kMostBits);
+  status.Update(InRange<int64_t>("growth_rows", rows, 1, 10000));
+  if (!status.ok()) return status;
   Table& table = report.AddTable("growth", "Pieces of the fit, mean over rows");
   table.Column<int64_t>("n").Column<double>("climb").Column<double>("labels").Column<double>(
       "noise");
@@ -283,13 +338,30 @@ void Growth(Context& context, Report& report) {
   }
   report.Exact("growth_n", int64_t{1} << most, "Numbers in the longest of these rows");
   report.Exact("growth_rows", rows, "Rows of each kind and length");
-  report.Exact("climb_exponent", Exponent(sizes, climb), "Exponent of the pieces of a climb");
-  report.Exact("labels_exponent", Exponent(sizes, labels), "Exponent of the pieces of labels");
-  report.Exact("noise_exponent", Exponent(sizes, noise), "Exponent of the pieces of noise");
+  // Growth laws are about long rows: the last four doublings.
+  const auto exponent = [&sizes](const std::vector<double>& pieces) {
+    return Exponent({sizes.end() - 5, sizes.end()}, {pieces.end() - 5, pieces.end()});
+  };
+  report.Exact("climb_exponent", exponent(climb), "Exponent of the pieces of a climb");
+  report.Exact("labels_exponent", exponent(labels), "Exponent of the pieces of labels");
+  report.Exact("noise_exponent", exponent(noise), "Exponent of the pieces of noise");
   report.Exact("labels_pieces", labels.back(), "Pieces of labels in the longest row");
   report.Exact("noise_pieces", noise.back(), "Pieces of noise in the longest row");
-  report.Exact("noise_harmonic", noise.back() / (Log(sizes.back()) + 0.57721566490153286),
+  // Pieces of noise are as many as cycles of a permutation: the sum of independent bits, of which
+  // the i-th is 1 with probability 1 / i.
+  double mean = 0, variance = 0;
+  for (int64_t i = 1; i <= int64_t{1} << most; ++i) {
+    const double p = 1 / static_cast<double>(i);
+    mean += p;
+    variance += p * (1 - p);
+  }
+  const double error = std::sqrt(variance / static_cast<double>(rows));
+  report.Exact("noise_harmonic", noise.back() / mean,
                "Pieces of noise over the harmonic number of its length");
+  report.Exact("noise_error", error / mean, "Standard error of that, as theory has it");
+  report.Exact("noise_off", (noise.back() - mean) / error,
+               "Standard errors by which it is larger than one");
+  return absl::OkStatus();
 }
 
 // ------------------------------------------------------------------ rounding
@@ -357,7 +429,9 @@ double LargestDifference(const std::vector<double>& a, const std::vector<double>
 }
 
 absl::Status Rounding(Context& context, Report& report) {
-  const int64_t most = context.Integer("rounding_lg_n", 14, 18, 22);
+  const int64_t most = context.Integer("rounding_lg_n", 14, 22, 22);
+  absl::Status status = InRange<int64_t>("rounding_lg_n", most, 12, 24);
+  if (!status.ok()) return status;
   Table& table = report.AddTable("rounding", "Largest error of a fit in single precision");
   table.Column<int64_t>("n")
       .Column<double>("totals", "degree")
@@ -379,8 +453,7 @@ absl::Status Rounding(Context& context, Report& report) {
     }
     std::vector<float> exact(y.size());
     std::vector<int64_t> ends;
-    absl::Status fitted = isotonic::Fit(y, {}, exact, {}, &ends);
-    if (!fitted.ok()) return fitted;
+    if (status = isotonic::Fit(y, {}, exact, {}, &ends); !status.ok()) return status;
     const std::vector<double> truth(exact.begin(), exact.end());
     const Fitted totals = StringInPrecision<float, float>(y);
     const Fitted walk = WalkInPrecision<float, float>(y);
@@ -408,7 +481,10 @@ absl::Status Rounding(Context& context, Report& report) {
 // Rows of decimals with one digit behind the point, in double precision.
 absl::Status Decimals(Context& context, Report& report) {
   const int64_t rows = context.Integer("decimal_rows", 100, 1000, 1000);
+  absl::Status status = InRange<int64_t>("decimal_rows", rows, 1, 1000000);
+  if (!status.ok()) return status;
   const int64_t n = 100;
+  double error = 0;
   int64_t walk_wrong = 0, string_wrong = 0, disagree = 0, stored = 0;
   for (int64_t r = 0; r < rows; ++r) {
     const std::vector<int32_t> tenths =
@@ -417,14 +493,15 @@ absl::Status Decimals(Context& context, Report& report) {
     for (const int32_t value : tenths) y.push_back(value / 10.0);
     std::vector<double> exact(y.size());
     std::vector<int64_t> ends, meant;
-    absl::Status fitted = isotonic::Fit(y, {}, exact, {}, &ends);
-    if (!fitted.ok()) return fitted;
+    if (status = isotonic::Fit(y, {}, exact, {}, &ends); !status.ok()) return status;
     for (const Piece& piece : WalkAll(tenths)) meant.push_back(piece.end);
     const Fitted walk = WalkInPrecision<double, double>(y);
     const Fitted string = StringInPrecision<double, double>(y);
     walk_wrong += walk.ends != ends;
     string_wrong += string.ends != ends;
     disagree += !SameBits(walk.fit, string.fit);
+    error =
+        std::max({error, LargestDifference(walk.fit, exact), LargestDifference(string.fit, exact)});
     stored += ends != meant;
   }
   report.Exact("decimal_rows", rows, "Rows of decimals");
@@ -434,6 +511,7 @@ absl::Status Decimals(Context& context, Report& report) {
                "Rows whose pieces the string in f64 gets wrong");
   report.Exact("decimal_disagree", disagree,
                "Rows on which walk and string in f64 differ in a bit");
+  report.Exact("decimal_error", error, "Largest error of a value of walk or string in f64");
   report.Exact("decimal_stored", stored,
                "Rows whose pieces are others for the stored numbers than for the decimals");
   return absl::OkStatus();
@@ -458,10 +536,8 @@ absl::StatusOr<Pack> LoadPack(Context& context, int64_t train) {
   if (!bytes.ok()) return bytes.status();
   const int64_t training = all ? kLargeTraining : kSmallTraining;
   const int64_t test = all ? kLargeTest : kSmallTest;
-  if (train < 100 || train > training - 1000) {
-    return absl::InvalidArgumentError(
-        absl::StrCat("train is ", train, ", expected 100 to ", training - 1000));
-  }
+  absl::Status status = InRange<int64_t>("train", train, 100, training - 1000);
+  if (!status.ok()) return status;
   Pack pack;
   const std::array<std::pair<Garments*, std::pair<int64_t, int64_t>>, 3> parts = {{
       {&pack.train, {0, train}},
@@ -527,6 +603,8 @@ Forecasts ForecastsOf(const std::vector<Answer>& answers) {
 absl::Status Few(Context& context, const Forecasts& held_out, const Forecasts& test,
                  const isotonic::Assessment& before, Report& report) {
   const int64_t draws = context.Integer("draws", 10, 20, 20);
+  absl::Status status = InRange<int64_t>("draws", draws, 1, 10000);
+  if (!status.ok()) return status;
   Table& table = report.AddTable("few", "Calibration by few pictures, over several draws of them");
   table.Column<int64_t>("held_out")
       .Column<double>("brier")
@@ -556,12 +634,14 @@ absl::Status Few(Context& context, const Forecasts& held_out, const Forecasts& t
       brier += worth->brier;
       gap += worth->expected_error;
       better += worth->brier < before.brier;
-      endless += std::isinf(worth->log_loss);
+      int64_t wrong = 0;
       for (size_t i = 0; i < test.right.size(); ++i) {
         if (calibrated->probability[i] != 1) continue;
         ++certain;
-        certain_wrong += test.right[i] == 0;
+        wrong += test.right[i] == 0;
       }
+      certain_wrong += wrong;
+      endless += wrong > 0;
       context.Progress(d + 1, draws, absl::StrCat("calibrating by ", m));
     }
     const double times = static_cast<double>(draws);
@@ -577,7 +657,9 @@ absl::Status Few(Context& context, const Forecasts& held_out, const Forecasts& t
                    "Share of test pictures given a probability of 1 by two hundred pictures");
       report.Exact("certain_wrong", Share(certain_wrong, certain),
                    "Share of these that are named wrongly");
-      report.Exact("endless", endless, "Draws of two hundred after which the log loss is infinite");
+      report.Exact("endless", endless,
+                   "Draws of two hundred after which a one for a wrong answer makes the log loss "
+                   "infinite");
     }
   }
   report.Exact("draws", draws, "Draws of held-out pictures for each number");
@@ -590,6 +672,9 @@ absl::Status Confidence(Context& context, Report& report) {
   const int64_t train = context.Integer("train", 1000, 2000, 2000);
   const int64_t epochs = context.Integer("epochs", 50, 400, 400);
   const double rate = context.Real("rate", 0.1, 0.1, 0.1);
+  absl::Status status = InRange<int64_t>("epochs", epochs, 1, 100000);
+  status.Update(InRange<double>("rate", rate, 1e-6, 10));
+  if (!status.ok()) return status;
   const absl::StatusOr<Pack> pack = LoadPack(context, train);
   if (!pack.ok()) return pack.status();
   const Classifier classifier =
@@ -671,17 +756,15 @@ std::vector<double> LongRow(int64_t n, uint64_t seed) {
 
 absl::Status LongRowIsProven(Context& context, Report& report) {
   const int64_t n = context.Integer("long_n", 20000, 300000, 10000000);
-  if (n < 1 || n > 100000000) {
-    return absl::InvalidArgumentError(absl::StrCat("long_n is ", n, ", expected 1 to 100000000"));
-  }
+  absl::Status status = InRange<int64_t>("long_n", n, 1, 100000000);
+  if (!status.ok()) return status;
   const std::vector<double> y = LongRow(n, context.seed());
   std::vector<double> fit(y.size());
   std::vector<int64_t> ends;
   ThreadPool pool(context.threads());
   isotonic::Options options;
   options.pool = &pool;
-  absl::Status status = isotonic::Fit(y, {}, fit, options, &ends);
-  if (!status.ok()) return status;
+  if (status = isotonic::Fit(y, {}, fit, options, &ends); !status.ok()) return status;
   context.Progress(1, 2, "proving the long fit");
   const absl::Status values = isotonic::Certify(y, {}, fit);
   const absl::Status blocks = isotonic::CertifyBlocks(y, {}, ends);
@@ -702,13 +785,8 @@ absl::Status LongRowIsProven(Context& context, Report& report) {
 // ------------------------------------------------------------------ the lab
 
 absl::Status Run(Context& context, Report& report) {
-  Pictures(report);
-  Reach(context, report);
-  Chains(context, report);
-  Merging(context, report);
-  Survival(context, report);
-  Growth(context, report);
-  for (const auto section : {SameBitsEverywhere, Rounding, Decimals, Confidence, LongRowIsProven}) {
+  for (const auto section : {Pictures, Reach, Chains, Merging, Survival, Growth, SameBitsEverywhere,
+                             Rounding, Decimals, Confidence, LongRowIsProven}) {
     if (absl::Status status = section(context, report); !status.ok()) return status;
   }
   return absl::OkStatus();

@@ -184,11 +184,13 @@ int make_row(int32_t kind, int32_t n, uint32_t seed, const uint8_t* drawn, int32
 //     fresh: [161, 40] 1: the piece is new in this state.
 //     lines: [161, 10, 2] lines tried, from total to total; -1 where there is none.
 //     info: [161, 3] what was done, and two numbers about it: begin and end of the walk's new
-//     piece;
-//       or the tick and how many there are; or the level and the try, or the strings left.
+//       piece; or the tick and how many there are; or the level and the try; or the level and the
+//       strings left.
 //   totals: [41] running totals, n + 1 of them. fit: [40] the library's fit, n of it.
-//   facts: [7] steps; pieces; 1 if the library's fit has the bits of the walk's; steps of the walk;
-//     steps by tiles; pieces that the tiles find; pieces of these that merging leaves as they are.
+//   facts: [7] states of the timeline less one; pieces; 1 if the library's fit has the bits of the
+//     walk's; steps of the walk; steps of the longest chain by tiles, as the article counts them,
+//     with every comparison of a search; pieces that the tiles find; pieces of these that merging
+//     leaves as they are.
 int unfold(int32_t way, int32_t tile, int32_t n, const int32_t* y, uint8_t* ends, uint8_t* fresh,
            int32_t* lines, int32_t* info, double* totals, double* fit, double* facts) {
   if (n < kLeast || n > kMost) return kLength;
@@ -198,16 +200,11 @@ int unfold(int32_t way, int32_t tile, int32_t n, const int32_t* y, uint8_t* ends
     if (y[i] < 0 || y[i] > kRange) return kValue;
   }
   const std::span<const int32_t> row(y, static_cast<size_t>(n));
-  // Both ways are taken, to count their steps; the chosen one last, so that its states remain.
-  int32_t steps[2] = {0, 0};
-  for (const int32_t turn : {1 - way, way}) {
-    Timeline timeline = {ends, fresh, lines, info};
-    if (!(turn == 0 ? UnfoldWalk(row, timeline) : UnfoldTiles(row, tile, timeline))) {
-      return kInternal;
-    }
-    steps[turn] = timeline.states - 1;
-  }
-  const std::vector<Piece> pieces = assay::isotonic_page::Walk(row, 0, n, [](const auto&) {});
+  Timeline timeline = {ends, fresh, lines, info};
+  if (!(way == 0 ? UnfoldWalk(row, timeline) : UnfoldTiles(row, tile, timeline))) return kInternal;
+  int32_t steps = 0;
+  const std::vector<Piece> pieces =
+      assay::isotonic_page::Walk(row, 0, n, [&steps](const auto&) { ++steps; });
   const std::vector<double> walked = assay::isotonic_page::FitOf(pieces);
   const std::vector<double> values(row.begin(), row.end());
   if (!assay::isotonic::Fit(values, {}, std::span<double>(fit, values.size())).ok()) {
@@ -217,11 +214,11 @@ int unfold(int32_t way, int32_t tile, int32_t n, const int32_t* y, uint8_t* ends
   std::copy(sums.begin(), sums.end(), totals);
   TiledString string(row, tile);
   string.MergeAll();
-  facts[0] = steps[way];
+  facts[0] = timeline.states - 1;
   facts[1] = static_cast<double>(pieces.size());
   facts[2] = std::memcmp(walked.data(), fit, 8 * walked.size()) == 0 ? 1 : 0;
-  facts[3] = steps[0];
-  facts[4] = steps[1];
+  facts[3] = steps;
+  facts[4] = static_cast<double>(string.counts().tile_chain + string.counts().merge_chain);
   facts[5] = static_cast<double>(string.counts().tile_pieces);
   facts[6] = static_cast<double>(string.untouched());
   return kOk;
