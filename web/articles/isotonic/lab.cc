@@ -54,6 +54,12 @@ absl::Status InRange(std::string_view name, T value, T least, T most) {
 constexpr int64_t kMostBits = 20;
 static_assert(int64_t{1} << kMostBits == kMostElements);
 
+// The seed of row r of many, in the upper half: another seed of the run shares no row with this
+// one.
+uint64_t SeedOfRow(Context& context, int64_t r) {
+  return context.seed() + (static_cast<uint64_t>(r + 1) << 32);
+}
+
 std::vector<Piece> WalkAll(std::span<const int32_t> y, int64_t* steps = nullptr) {
   int64_t count = 0;
   std::vector<Piece> pieces =
@@ -324,7 +330,7 @@ absl::Status Growth(Context& context, Report& report) {
     const int64_t n = int64_t{1} << bits;
     int64_t c = 0, l = 0, s = 0;
     for (int64_t r = 0; r < rows; ++r) {
-      const uint64_t seed = context.seed() + static_cast<uint64_t>(1000 + r);
+      const uint64_t seed = SeedOfRow(context, r);
       c += static_cast<int64_t>(WalkAll(MakeClimb(n, seed)).size());
       l += static_cast<int64_t>(WalkAll(MakeRow(Kind::kLabels, n, 1, seed)).size());
       s += static_cast<int64_t>(WalkAll(MakeRow(Kind::kNoise, n, 1 << 20, seed)).size());
@@ -487,8 +493,7 @@ absl::Status Decimals(Context& context, Report& report) {
   double error = 0;
   int64_t walk_wrong = 0, string_wrong = 0, disagree = 0, stored = 0;
   for (int64_t r = 0; r < rows; ++r) {
-    const std::vector<int32_t> tenths =
-        MakeRow(Kind::kHill, n, 100, context.seed() + static_cast<uint64_t>(r));
+    const std::vector<int32_t> tenths = MakeRow(Kind::kHill, n, 100, SeedOfRow(context, r));
     std::vector<double> y;
     for (const int32_t value : tenths) y.push_back(value / 10.0);
     std::vector<double> exact(y.size());
