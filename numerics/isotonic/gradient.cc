@@ -30,6 +30,22 @@ class CompensatedSum {
   double low_ = 0;
 };
 
+// The exponent of the power of two that brings x into [1, 2); 0 for 0.
+int ScaleOf(double x) { return x == 0 ? 0 : -internal::Exponent(x); }
+
+// x 2^exponent, for any sum of three exponents of f64; rounded only if the result is subnormal.
+double TimesPowerOfTwo(double x, int exponent) {
+  while (exponent > 1023 && x != 0 && std::isfinite(x)) {
+    x *= internal::PowerOfTwo(1023);
+    exponent -= 1023;
+  }
+  while (exponent < -1000 && std::fabs(x) >= 1) {
+    x *= internal::PowerOfTwo(-1000);
+    exponent += 1000;
+  }
+  return x * internal::PowerOfTwo(std::clamp(exponent, -1022, 1023));
+}
+
 template <class T>
 absl::Status GradientOf(std::span<const T> y, std::span<const T> weights, std::span<const T> fit,
                         std::span<const int64_t> block_ends, std::span<const T> upstream,
@@ -66,37 +82,41 @@ absl::Status GradientOf(std::span<const T> y, std::span<const T> weights, std::s
     const auto weight = [&weights](size_t i) {
       return weights.empty() ? 1.0 : static_cast<double>(weights[i]);
     };
-    // Weights and values are brought near 1, so that neither sums nor quotients overflow.
+    // Weights, values and upstream are brought near 1 and the result is scaled back last, so that
+    // nothing on the way leaves f64's range that does not have to.
     double largest_weight = 0;
     double largest_value = 0;
+    double largest_upstream = 0;
     for (size_t i = begin; i < end; ++i) {
       largest_weight = std::max(largest_weight, weight(i));
       largest_value = std::max(largest_value, std::fabs(static_cast<double>(y[i])));
+      largest_upstream = std::max(largest_upstream, std::fabs(static_cast<double>(upstream[i])));
     }
-    const auto scale = [](double x) {
-      return x == 0 ? 1 : internal::PowerOfTwo(std::clamp(-internal::Exponent(x), -1022, 1023));
-    };
-    const double w_scale = scale(largest_weight);
-    const double y_scale = scale(largest_value);
+    const int w_scale = ScaleOf(largest_weight);
+    const int y_scale = ScaleOf(largest_value);
+    const int g_scale = ScaleOf(largest_upstream);
     CompensatedSum total;
     CompensatedSum moment;
     CompensatedSum sum;
     for (size_t i = begin; i < end; ++i) {
-      const double w = weight(i) * w_scale;
-      const auto product = floating::TwoProduct(w, static_cast<double>(y[i]) * y_scale);
+      const double w = TimesPowerOfTwo(weight(i), w_scale);
+      const auto product =
+          floating::TwoProduct(w, TimesPowerOfTwo(static_cast<double>(y[i]), y_scale));
       total.Add(w);
       moment.Add(product.hi);
       moment.Add(product.lo);
-      sum.Add(static_cast<double>(upstream[i]));
+      sum.Add(TimesPowerOfTwo(static_cast<double>(upstream[i]), g_scale));
     }
     const bool bound = fit[begin] <= lower || fit[begin] >= upper;
     const double per_weight = bound ? 0 : sum.Total() / total.Total();
     const double mean = moment.Total() / total.Total();
     for (size_t i = begin; i < end; ++i) {
-      gradient_y[i] = static_cast<T>(weight(i) * w_scale * per_weight);
+      gradient_y[i] = static_cast<T>(
+          TimesPowerOfTwo(TimesPowerOfTwo(weight(i), w_scale) * per_weight, -g_scale));
       if (!gradient_weights.empty()) {
-        gradient_weights[i] = static_cast<T>((static_cast<double>(y[i]) * y_scale - mean) *
-                                             per_weight * w_scale / y_scale);
+        const double above = TimesPowerOfTwo(static_cast<double>(y[i]), y_scale) - mean;
+        gradient_weights[i] =
+            static_cast<T>(TimesPowerOfTwo(above * per_weight, w_scale - y_scale - g_scale));
       }
     }
     begin = end;

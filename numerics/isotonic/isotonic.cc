@@ -308,7 +308,17 @@ absl::Status CheckRow(const Strided<X>& y, const Strided<X>& weights, ThreadPool
   return absl::OkStatus();
 }
 
+absl::Status CheckSize(int64_t size) {
+  // Exact totals are as wide as so many terms need.
+  constexpr int64_t kLimit = int64_t{1} << 34;
+  if (size < kLimit) return absl::OkStatus();
+  return absl::InvalidArgumentError(
+      absl::StrCat("a row has ", size, " elements; expected fewer than 2^34"));
+}
+
 absl::Status CheckLengths(size_t y, size_t weights, bool has_weights, size_t fit) {
+  const absl::Status status = CheckSize(static_cast<int64_t>(y));
+  if (!status.ok()) return status;
   if (fit == y && (!has_weights || weights == y)) return absl::OkStatus();
   return absl::InvalidArgumentError(
       absl::StrCat("y has ", y, " elements, ",
@@ -344,6 +354,7 @@ absl::Status FitAllRows(MatrixView<const T> y, MatrixView<const T> weights, Matr
         ", fit ", fit.rows(), " x ", fit.cols(), "; expected the same shape of each"));
   }
   absl::Status status = internal::CheckOptions(options);
+  if (status.ok()) status = CheckSize(y.cols());
   if (!status.ok() || y.empty()) return status;
   const int64_t rows = y.rows();
   const int64_t cols = y.cols();

@@ -56,10 +56,11 @@ struct Options {
 //     blocks.
 // Exact: correctly rounded, see above. -0 in y counts as 0, and a mean of 0 is +0.
 // Cost: linear. Memory beside fit: n / 8 bytes; copies of y and weights for a decreasing fit or a
-//   row with gaps, and of fit as well for weights of 0.
+//   row with gaps, and of fit as well for weights of 0. Where values or weights of one row span
+//   more than 2^400, most means are compared exactly, at up to some microseconds an element.
 // Fails with kInvalidArgument, and fit and block_ends as they were, if lengths differ, a value is
-//   NaN or infinite, a weight is negative, all weights of a nonempty row are 0, lower > upper, or
-//   a bound is NaN.
+//   NaN or infinite, a weight is negative, all weights of a nonempty row are 0, lower > upper,
+//   lower is +infinity, upper is -infinity, a bound is NaN, or n >= 2^34.
 // Source: Ayer, Brunk, Ewing, Reid, Silverman 1955 (pool adjacent violators); Barlow, Bartholomew,
 //   Bremner, Brunk 1972 (the minorant); Kearsley, Tapia, Trosset 1996 (pooled parts may be pooled
 //   apart, which is what makes the work divisible).

@@ -349,6 +349,19 @@ TYPED_TEST(FitTest, RefusesBadInputAndLeavesOutputsAlone) {
   refuses({1, 2}, {}, options, 2, "lower <= upper");
   options.upper = kNan;
   refuses({1, 2}, {}, options, 2, "nan");
+  options.lower = options.upper = std::numeric_limits<double>::infinity();
+  refuses({1, 2}, {}, options, 2, "leave finite ones");
+  options.lower = options.upper = -std::numeric_limits<double>::infinity();
+  refuses({1, 2}, {}, options, 2, "leave finite ones");
+  static const T one_value = 1;
+  static T one_fit = -77;
+  const int64_t long_row = int64_t{1} << 34;
+  if (sizeof(size_t) == 8) {
+    EXPECT_FALSE(FitRows(MatrixView<const T>(&one_value, 1, long_row, 0, 0), {},
+                         MatrixView<T>(&one_fit, 1, long_row, 0, 0))
+                     .ok());
+    EXPECT_EQ(one_fit, T{-77});
+  }
   // One NaN anywhere in a long row is seen.
   for (size_t at : {size_t{0}, size_t{7}, size_t{70000}, size_t{99999}}) {
     std::vector<T> y(100000, T{1});
@@ -547,6 +560,30 @@ TEST(GradientTest, EqualsDifferencesWhereTheBlocksStay) {
       EXPECT_NEAR((loss(y, up) - loss(y, down)) / (2 * h), gradient_w[i], 1e-7) << round;
     }
   }
+}
+
+TEST(GradientTest, StaysInRangeOnTheWay) {
+  const auto gradients = [](std::vector<double> y, std::vector<double> weights,
+                            std::vector<double> upstream) {
+    std::vector<int64_t> ends;
+    const std::vector<double> fit = MustFit<double>(y, weights, {}, &ends);
+    std::vector<double> gradient_y(y.size()), gradient_w(y.size());
+    EXPECT_TRUE(Gradient(std::span<const double>(y), std::span<const double>(weights),
+                         std::span<const double>(fit), ends, std::span<const double>(upstream), {},
+                         std::span<double>(gradient_y), std::span<double>(gradient_w))
+                    .ok());
+    gradient_y.insert(gradient_y.end(), gradient_w.begin(), gradient_w.end());
+    return gradient_y;
+  };
+  std::vector<double> found = gradients({3e-308, 1e-308}, {1e-308, 1e-308}, {4, 4});
+  EXPECT_DOUBLE_EQ(found[0], 4);
+  EXPECT_NEAR(found[2], 4, 1e-14);
+  EXPECT_NEAR(found[3], -4, 1e-14);
+  found = gradients({3e300, 1e300}, {1e300, 1e300}, {1e-200, 1e-200});
+  EXPECT_DOUBLE_EQ(found[0], 1e-200);
+  EXPECT_NEAR(found[2] * 1e200, 1, 1e-14);
+  found = gradients({3, 2, 1}, {}, {1.7e308, 1.7e308, -1.7e308});
+  EXPECT_DOUBLE_EQ(found[0], 1.7e308 / 3);
 }
 
 TEST(GradientTest, SumsEachBlockAndStopsAtBounds) {

@@ -335,13 +335,6 @@ class BadInput(unittest.TestCase):
         model = assay.IsotonicRegression().fit([1, 2, 3], [1e308, 1e308, -1e308])
         np.testing.assert_array_equal(model.y_thresholds_, exact_fit([1e308, 1e308, -1e308])[[0, 2]])
 
-    def test_one_point(self):
-        model = assay.IsotonicRegression(out_of_bounds="clip").fit([2], [7])
-        self.assertEqual(model.predict([1, 2, 3]).tolist(), [7, 7, 7])
-        with self.assertRaisesRegex(ValueError, "below"):
-            assay.IsotonicRegression(out_of_bounds="raise").fit([2], [7]).predict([1])
-        self.assertEqual(assay.IsotonicRegression().fit([2, 2], [7, 8]).predict([2]).tolist(), [7.5])
-
     def test_lengths_and_shapes(self):
         self.refuse(r"inconsistent numbers of samples: \[3, 2\]", [1, 2, 3], [1, 2])
         self.refuse(r"inconsistent numbers of samples: \[2, 2, 1\]", [1, 2], [1, 2], [1])
@@ -367,6 +360,18 @@ class BadInput(unittest.TestCase):
         self.refuse("increasing", [1, 2], [1, 2], increasing="up")
         self.refuse("x_tolerance", [1, 2], [1, 2], x_tolerance=-1)
         self.refuse("threads", [1, 2], [1, 2], threads=0)
+
+    def test_score_of_lengths_that_differ(self):
+        model = assay.IsotonicRegression().fit([1, 2, 3], [1, 2, 3])
+        for x, y, weights in (([1, 2, 3], [1], None), ([1], [1, 2, 3], None), ([1, 2, 3], [1, 2, 3], [1.0])):
+            with self.assertRaisesRegex(ValueError, "as many of each"):
+                model.score(x, y, weights)
+
+    def test_one_x_is_a_constant_everywhere(self):
+        for outside in ("nan", "clip", "raise"):
+            for x, y, constant in (([2], [7], 7), ([2, 2], [7, 8], 7.5)):
+                model = assay.IsotonicRegression(out_of_bounds=outside).fit(x, y)
+                self.assertEqual(model.predict([-5.0, 2.0, 5.0]).tolist(), [constant] * 3)
 
     def test_zeros_of_both_signs_tie(self):
         model = assay.IsotonicRegression().fit([-0.0, 0.0], [1, 2])

@@ -114,7 +114,31 @@ class Values(unittest.TestCase):
         self.assertEqual(assay.isotonic_blocks(np.empty((0, 3)))[1], [])
 
 
+class Layouts(unittest.TestCase):
+    def test_contiguous_but_not_aligned(self):
+        unaligned = np.zeros(33, np.uint8)[1:].view(np.float64)
+        unaligned[:] = SMALL
+        self.assertEqual(assay.isotonic(unaligned).tolist(), SMALL_FIT.tolist())
+        self.assertEqual(assay.isotonic(SMALL, w=unaligned).tolist(), assay.isotonic(SMALL, w=SMALL).tolist())
+        with self.assertRaisesRegex(ValueError, "not aligned"):
+            assay.isotonic(unaligned, allow_copy=False)
+
+    def test_bounds_without_a_number_between_them(self):
+        for bounds in ({"y_min": np.inf}, {"y_max": -np.inf}):
+            with self.assertRaisesRegex(ValueError, "leave finite ones"):
+                assay.isotonic(SMALL, **bounds)
+
+    def test_rows_that_are_too_long(self):
+        for length in (2**34, 2**59):
+            with self.assertRaises((ValueError, MemoryError)):
+                assay.isotonic(np.broadcast_to(1.0, length), out=np.lib.stride_tricks.as_strided(np.zeros(1), (length,), (0,)))
+
+
 class Certificate(unittest.TestCase):
+    def test_ends_are_integers(self):
+        with self.assertRaisesRegex(TypeError, "expected integers"):
+            assay.certify(SMALL, SMALL_FIT, ends=[1.0, 3.0, 4.9])
+
     def test_holds_for_our_fits(self):
         rng = np.random.default_rng(8)
         for dtype in (np.float32, np.float64):

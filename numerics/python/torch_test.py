@@ -28,6 +28,15 @@ def dense_jacobian(y, w, ends):
 
 
 class Fits(unittest.TestCase):
+    def test_weights_keep_their_bits_and_range(self):
+        y = torch.tensor([3.0, 1.0])
+        for weights in ([1e-60, 3e-60], [1e60, 3e60], [0.1, 0.3]):
+            w = torch.tensor(weights, dtype=torch.float64)
+            expected = assay.isotonic(y.numpy(), w=w.numpy())
+            fit = assay.torch.isotonic(y, w)
+            self.assertEqual(fit.dtype, torch.float32)
+            self.assertEqual(fit.tolist(), expected.astype(np.float32).tolist())
+
     def test_same_bits_as_arrays(self):
         for dtype in (torch.float32, torch.float64):
             y, w = random(1, 6, 50, dtype=dtype), positive(2, 6, 50, dtype=dtype)

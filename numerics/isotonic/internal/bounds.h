@@ -15,9 +15,13 @@
 namespace assay::isotonic::internal {
 
 inline absl::Status CheckOptions(const Options& options) {
-  if (options.lower <= options.upper) return absl::OkStatus();
-  return absl::InvalidArgumentError(absl::StrCat("bounds must be numbers with lower <= upper, got ",
-                                                 options.lower, " and ", options.upper));
+  constexpr double kInfinity = std::numeric_limits<double>::infinity();
+  if (options.lower <= options.upper && options.lower < kInfinity && options.upper > -kInfinity) {
+    return absl::OkStatus();
+  }
+  return absl::InvalidArgumentError(absl::StrCat(
+      "bounds must be numbers with lower <= upper that leave finite ones between them, got ",
+      options.lower, " and ", options.upper));
 }
 
 // The nearest T, so the largest finite one for a finite bound beyond it. -0 becomes 0.

@@ -86,7 +86,7 @@ def laid_out(array, dtype, name, allow_copy, contiguous=False, given=None):
         return array
     if not allow_copy:
         raise ValueError(f"{name} {reason}: that needs a copy, and allow_copy is False")
-    return np.ascontiguousarray(array, dtype=dtype)
+    return np.require(array, dtype=dtype, requirements=["C", "A"])
 
 
 def thread_count(threads, elements):

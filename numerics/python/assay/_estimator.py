@@ -70,6 +70,7 @@ class IsotonicRegression:
     y_min, y_max: bounds of the fit; None for none.
     increasing: True, False, or "auto", by the sign of Spearman's rank correlation of X and y.
     out_of_bounds: predictions outside of the X seen: "nan", "clip" (the nearest one's), or "raise".
+      A single X makes a constant everywhere.
     interpolation: "linear" between thresholds, or "step" (the y before) or "step_next" (the y after).
     centred: contracts each constant run to its mean X, so that the function is strictly monotone
       within (Oron, Flournoy 2017).
@@ -159,9 +160,14 @@ class IsotonicRegression:
 
     def score(self, X, y, sample_weight=None):
         """The coefficient of determination of predict(X): 1 is perfect, 0 no better than y's mean."""
+        predicted = self.predict(X)
         y = laid_out(_one_feature(_numbers(y, "y")), np.float64, "y", True)
         weights = np.ones(len(y)) if sample_weight is None else np.asarray(sample_weight, dtype=np.float64)
-        residual = np.sum(weights * (y - self.predict(X)) ** 2)
+        if len(predicted) != len(y) or weights.shape != y.shape:
+            raise ValueError(
+                f"X has {len(predicted)} elements, y {len(y)}, sample_weight shape {weights.shape}; expected as many of each"
+            )
+        residual = np.sum(weights * (y - predicted) ** 2)
         total = np.sum(weights * (y - np.average(y, weights=weights)) ** 2)
         if total == 0:
             return 1.0 if residual == 0 else 0.0
@@ -225,7 +231,10 @@ class _Function:
 
     def predict(self, queries, interpolation, out_of_bounds, threads):
         outside = choice(_OUTSIDE, out_of_bounds, "out_of_bounds")
-        if out_of_bounds == "raise":
+        if len(self.function.thresholds[0]) == 1:
+            # One point is a constant everywhere, as in scikit-learn.
+            outside = choice(_OUTSIDE, "clip", "out_of_bounds")
+        elif out_of_bounds == "raise":
             self._refuse_outside(queries)
         out = np.empty_like(queries)
         threads = thread_count(threads, len(queries))

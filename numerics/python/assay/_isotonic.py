@@ -117,7 +117,10 @@ def certify(y, fit, w=None, *, increasing=True, y_min=None, y_max=None, half_ulp
         bounds = problem.lower, problem.upper
         flaw = _numerics.certify(row, row_weights, row_fit, problem.increasing, *bounds, half_ulps)
         if flaw is None and row_ends is not None:
-            row_ends = laid_out(view(row_ends, "ends"), np.int64, "ends", True, contiguous=True)
+            row_ends = view(row_ends, "ends")
+            if row_ends.dtype.kind not in "iu":
+                raise TypeError(f"ends hold {row_ends.dtype}, expected integers")
+            row_ends = laid_out(row_ends, np.int64, "ends", True, contiguous=True)
             flaw = _numerics.certify_blocks(row, row_weights, row_ends, problem.increasing)
         if flaw is not None:
             raise CertificateError(flaw if len(problem.shape) == 1 else f"row {i}: {flaw}")

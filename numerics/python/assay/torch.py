@@ -44,6 +44,8 @@ def isotonic(y, w=None, *, increasing=True, y_min=None, y_max=None, threads=None
         work = torch.float32
     else:
         work = y.dtype if y.dtype == torch.float32 else torch.float64
+    if isinstance(w, torch.Tensor) and w.dtype == torch.float64:
+        work = torch.float64  # f32 has neither the bits nor the range of such weights
     weights = None
     if w is not None:
         _check("w", w)
