@@ -67,9 +67,12 @@ template <class T>
 absl::Status CertifyRow(std::span<const T> y, std::span<const T> weights, std::span<const T> fit,
                         const Options& options, int half_ulps) {
   if (absl::Status status = CheckFit(y, weights, fit.size()); !status.ok()) return status;
-  if (!(options.lower <= options.upper)) {
+  constexpr double kInfinity = std::numeric_limits<double>::infinity();
+  if (!(options.lower <= options.upper) || options.lower == kInfinity ||
+      options.upper == -kInfinity) {
     return absl::InvalidArgumentError("lower is " + Number(options.lower) + " and upper " +
-                                      Number(options.upper) + "; expected lower <= upper");
+                                      Number(options.upper) +
+                                      "; expected lower <= upper with finite numbers between them");
   }
   if (half_ulps < 0 || half_ulps > 1 << 20) {
     return absl::InvalidArgumentError("half_ulps is " + std::to_string(half_ulps) +

@@ -350,9 +350,9 @@ TYPED_TEST(FitTest, RefusesBadInputAndLeavesOutputsAlone) {
   options.upper = kNan;
   refuses({1, 2}, {}, options, 2, "nan");
   options.lower = options.upper = std::numeric_limits<double>::infinity();
-  refuses({1, 2}, {}, options, 2, "leave finite ones");
+  refuses({1, 2}, {}, options, 2, "finite numbers between");
   options.lower = options.upper = -std::numeric_limits<double>::infinity();
-  refuses({1, 2}, {}, options, 2, "leave finite ones");
+  refuses({1, 2}, {}, options, 2, "finite numbers between");
   static const T one_value = 1;
   static T one_fit = -77;
   const int64_t long_row = int64_t{1} << 34;

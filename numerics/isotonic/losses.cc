@@ -13,6 +13,7 @@
 #include "numerics/core/bits.h"
 #include "numerics/core/elementary.h"
 #include "numerics/floating/exact_accumulator.h"
+#include "numerics/isotonic/internal/bounds.h"
 #include "numerics/isotonic/internal/check_row.h"
 #include "numerics/isotonic/internal/exact_sum.h"
 #include "numerics/isotonic/internal/points.h"
@@ -30,12 +31,6 @@ using internal::ToDyadic;
 
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
 constexpr Dyadic kOne = {1, 0, false};
-
-absl::Status CheckBounds(const Options& options) {
-  if (options.lower <= options.upper) return absl::OkStatus();
-  return absl::InvalidArgumentError("lower is " + Number(options.lower) + " and upper " +
-                                    Number(options.upper) + "; expected lower <= upper");
-}
 
 absl::Status CheckNonnegative(const char* name, std::span<const double> x) {
   for (size_t i = 0; i < x.size(); ++i) {
@@ -106,7 +101,7 @@ template <class FitPoints>
 absl::Status FitWhich(std::span<const double> y, std::span<const double> weights, Minimizer which,
                       std::span<double> fit, const Options& options, const FitPoints& fit_points) {
   if (absl::Status status = CheckFit(y, weights, fit.size()); !status.ok()) return status;
-  if (absl::Status status = CheckBounds(options); !status.ok()) return status;
+  if (absl::Status status = internal::CheckOptions(options); !status.ok()) return status;
   const Points points(y, weights, options.direction);
   if (points.size() == 0) return absl::OkStatus();
   std::vector<double> values = fit_points(points, which != Minimizer::kUpper);
@@ -306,7 +301,7 @@ absl::StatusOr<double> PoissonDeviance(std::span<const double> y, std::span<cons
 absl::Status FitReverseKl(std::span<const double> y, std::span<const double> weights,
                           std::span<double> fit, const Options& options) {
   if (absl::Status status = CheckFit(y, weights, fit.size()); !status.ok()) return status;
-  if (absl::Status status = CheckBounds(options); !status.ok()) return status;
+  if (absl::Status status = internal::CheckOptions(options); !status.ok()) return status;
   if (absl::Status status = CheckNonnegative("y", y); !status.ok()) return status;
   const Points points(y, weights, options.direction);
   // Up to the last 0 everything is 0.

@@ -61,8 +61,8 @@ enum class Minimizer {
 // delta, delta (r - delta / 2) beyond.
 //   y, weights, fit: as above. delta: positive and finite.
 // Exact: the least or greatest best fit of exact arithmetic rounded once, to nearest; halfway
-//   cases, down for kLower and up for kUpper. kMiddle is halfway between those, rounded once, so a
-//   unique best fit has its ties to even.
+//   cases, down for kLower and up for kUpper. kMiddle is halfway between those two as rounded,
+//   rounded again, so within an ulp of the exact middle; a unique best fit has its ties to even.
 // Cost: linear: at most 65 passes, one for each bit of an f64; kMiddle twice that. Also fails
 //   unless 0 < delta < infinity.
 // Source: as FitQuantile, with all of f64 for thresholds.

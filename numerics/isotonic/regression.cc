@@ -11,6 +11,7 @@
 #include "numerics/core/check.h"
 #include "numerics/core/elementary.h"
 #include "numerics/floating/error_free.h"
+#include "numerics/isotonic/internal/bounds.h"
 #include "numerics/isotonic/isotonic.h"
 #include "numerics/isotonic/radix_sort.h"
 
@@ -111,10 +112,8 @@ absl::StatusOr<Ordered> Order(std::span<const double> x, std::span<const double>
   }
   status = CheckFinite("weights", weights, options.pool);
   if (!status.ok()) return status;
-  if (!(options.lower <= options.upper)) {
-    return absl::InvalidArgumentError(absl::StrCat("lower is ", options.lower, " and upper ",
-                                                   options.upper, ", expected lower <= upper"));
-  }
+  status = internal::CheckOptions({Direction::kIncreasing, options.lower, options.upper, nullptr});
+  if (!status.ok()) return status;
   if (!(options.x_tolerance >= 0 && options.x_tolerance < kInfinity)) {
     return absl::InvalidArgumentError(
         absl::StrCat("x_tolerance is ", options.x_tolerance, ", expected a finite number >= 0"));

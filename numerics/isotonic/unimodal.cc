@@ -130,7 +130,7 @@ absl::StatusOr<Unimodal> FitUnimodal(std::span<const double> y, std::span<const 
   floating::ExactAccumulator error;
   for (size_t i = 0; i < values.size(); ++i) {
     const double r = values[i] - points.y[i];
-    error.Add(points.weights[i] * (r * r));
+    error.Add(points.weights[i] * r * r);  // in range wherever the term is
   }
   internal::Expand(values, weights, {}, fit);
   return Unimodal{std::max_element(fit.begin(), fit.end()) - fit.begin(), error.Round<double>()};

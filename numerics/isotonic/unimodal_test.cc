@@ -177,6 +177,11 @@ TEST(FitUnimodalTest, KeepsItsHeadAtTheEndsOfTheRange) {
 }
 
 // Weights whose products underflow, beside one that does not.
+TEST(FitUnimodalTest, FindsErrorsWhoseSquaresLeaveTheRange) {
+  EXPECT_DOUBLE_EQ(Best({1e300, 0, 1e300}, Vector(3, 1e-300)).error, 5e299);
+  EXPECT_DOUBLE_EQ(Best({1e-200, 0, 1e-200}, Vector(3, 1e300)).error, 5e-101);
+}
+
 TEST(FitUnimodalTest, TellsMeansOfSmallWeightsApart) {
   const double w = 0x1p-880;
   const Result best = Best({0, 3, 0, 2, 0}, {w, w, w, w, 1});

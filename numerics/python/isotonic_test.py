@@ -125,7 +125,7 @@ class Layouts(unittest.TestCase):
 
     def test_bounds_without_a_number_between_them(self):
         for bounds in ({"y_min": np.inf}, {"y_max": -np.inf}):
-            with self.assertRaisesRegex(ValueError, "leave finite ones"):
+            with self.assertRaisesRegex(ValueError, "finite numbers between"):
                 assay.isotonic(SMALL, **bounds)
 
     def test_rows_that_are_too_long(self):

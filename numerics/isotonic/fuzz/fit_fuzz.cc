@@ -28,9 +28,14 @@ namespace {
 // What a fit must leave alone where it fails.
 constexpr int64_t kUntouched = -7;
 
+// Whether the bounds leave a finite number.
+bool HasRoom(const Options& options) {
+  return options.lower <= options.upper && options.lower < HUGE_VAL && options.upper > -HUGE_VAL;
+}
+
 template <class T>
 bool IsValid(const std::vector<T>& y, const std::vector<T>& weights, const Options& options) {
-  bool valid = options.lower <= options.upper && (weights.empty() || weights.size() == y.size());
+  bool valid = HasRoom(options) && (weights.empty() || weights.size() == y.size());
   bool any = weights.empty();
   for (T v : y) valid = valid && std::isfinite(v);
   for (T w : weights) {
@@ -153,7 +158,7 @@ void FuzzIntegers(Bytes& bytes, const Options& options) {
     valid_counts = valid_counts && total >= 0 && (total > 0 || success == 0);
     any = any || total > 0;
   }
-  const bool bounds = options.lower <= options.upper;
+  const bool bounds = HasRoom(options);
   std::vector<double> fit(count, kUntouched), expected(count);
   std::vector<int64_t> ends, expected_ends;
   absl::Status status = FitLabels(labels, fit, options, &ends);

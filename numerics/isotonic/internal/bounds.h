@@ -19,9 +19,9 @@ inline absl::Status CheckOptions(const Options& options) {
   if (options.lower <= options.upper && options.lower < kInfinity && options.upper > -kInfinity) {
     return absl::OkStatus();
   }
-  return absl::InvalidArgumentError(absl::StrCat(
-      "bounds must be numbers with lower <= upper that leave finite ones between them, got ",
-      options.lower, " and ", options.upper));
+  return absl::InvalidArgumentError(
+      absl::StrCat("lower is ", options.lower, " and upper ", options.upper,
+                   "; expected lower <= upper with finite numbers between them"));
 }
 
 // The nearest T, so the largest finite one for a finite bound beyond it. -0 becomes 0.

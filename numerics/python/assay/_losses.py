@@ -41,7 +41,8 @@ def isotonic_huber(
     array([0., 2., 2., 2.])
 
     delta: positive and finite. Everything else as for `isotonic_quantile`.
-    Returns f64: the best fit rounded once. Cost: linear, 65 passes (130 for "middle").
+    Returns f64: the best fit rounded once; "middle" is halfway between the other two as rounded.
+    Cost: linear, 65 passes (130 for "middle").
     """
     which = choice(_MINIMIZERS, minimizer, "minimizer")
     return _fit(_numerics.fit_huber, y, w, increasing, y_min, y_max, threads, float(delta), which)
