@@ -2,13 +2,14 @@
 //
 // The blocks of a fit: where the string pulled tight under the running totals touches them.
 //
-// A tile of at most 1280 points is walked as Ayer and others walked in 1955: keep a stack of
-// blocks, and while the mean below is not smaller than the mean on top, make one block of the two.
-// Four tiles are walked side by side, each step without a branch: the walk of one tile is a chain
-// of dependent operations and of branches that noise makes unpredictable (9.6 ns a point; 3.8 for
-// four at once). Then tiles are joined: only the blocks beside a joint can change, and they merge
-// into one, the common tangent of two strings. What lies further away is neither read nor copied.
-// Segments of tiles are made by different threads and joined in pairs.
+// Values that do not rise from one to the next always share a block, so each such run is one point
+// from the start. A tile of at most 1280 values is walked as Ayer and others walked in 1955: keep a
+// stack of blocks, and while the mean below is not smaller than the mean on top, make one block of
+// the two. Four tiles are walked side by side, each step without a branch: the walk of one tile is
+// a chain of dependent operations, and of branches that noise makes unpredictable. Then tiles are
+// joined: only the blocks beside a joint can change, and they merge into one, the common tangent of
+// two strings. What lies further away is neither read nor copied. Segments of tiles are made by
+// different threads and joined in pairs.
 //
 // Two means are compared in f64, with a bound on what rounding may have done; where they are closer
 // than that, exact sums decide. So the blocks are those of exact arithmetic.
@@ -18,6 +19,7 @@
 #include <algorithm>
 #include <array>
 #include <cstdint>
+#include <limits>
 #include <memory>
 #include <utility>
 #include <vector>
@@ -115,9 +117,10 @@ class BlockFinder {
     std::array<Lane, kLanes> lanes;
   };
 
-  // Means at most so far apart are compared exactly. Sums of up to 512 rounded points err by at
-  // most 513 u relative to the sum of |w y| <= M w, and so do their weights relative to w; products
-  // and the difference add 3 roundings. With both sides that is less than 2100 u M; taken is 4096.
+  // Means at most so far apart are compared exactly. Sums of up to 1280 rounded points err by at
+  // most 1281 u relative to the sum of |w y| <= M w, and so do their weights relative to w;
+  // products, the difference and the high words of pooled blocks add a few roundings. With both
+  // sides that is less than 5200 u M; taken is 8192.
   static double Closeness(const Row& row) { return 8192 * 0x1p-53 * row.LargestMean(); }
 
   // All ones where the mean below is at least that of top; `close` where f64 cannot tell.
@@ -203,7 +206,7 @@ void BlockFinder<Row, kWords>::LoadPoints(Lane* lanes) const {
     }
     lane.exact_sums = kMayBeExact && (inexact[l][0] | inexact[l][1]) == 0;
     lane.count = count[l];
-    // Neither sentinel ever merges: means of points are at most 2 apart from 0.
+    // Neither sentinel ever merges: means of points are below 2^63 in size.
     lane.points[static_cast<size_t>(lane.count)] = Pair{0x1p900, 1};
     lane.begins[0] = 0;
     lane.stack[0] = Pair{-0x1p900, 1};

@@ -18,7 +18,6 @@
 #include <algorithm>
 #include <cstdint>
 #include <limits>
-#include <span>
 #include <type_traits>
 
 #include "numerics/core/bits.h"
