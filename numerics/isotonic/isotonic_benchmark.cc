@@ -88,6 +88,7 @@ void FitRow(benchmark::State& state, Kind kind, bool weighted) {
     weights.push_back(static_cast<T>(0.1 + random.Uniform()));
   }
   std::vector<T> fit(y.size()), walked(y.size());
+  std::vector<WalkBlock> blocks;
   ThreadPool pool(static_cast<int>(state.range(1)));
   Options options;
   options.pool = &pool;
@@ -98,7 +99,7 @@ void FitRow(benchmark::State& state, Kind kind, bool weighted) {
             Fit(std::span<const T>(y), std::span<const T>(weights), std::span<T>(fit), options)
                 .ok());
       },
-      [&] { FitByWalk<T>(y, weights, walked); });
+      [&] { FitByWalk<T>(y, weights, walked, blocks); });
   for (size_t i = 0; i < y.size(); ++i) {
     ASSAY_CHECK(std::fabs(fit[i] - walked[i]) <= 1e-6 * (1 + std::fabs(fit[i])));
   }
@@ -109,6 +110,7 @@ void FitManyRows(benchmark::State& state) {
   const int64_t cols = state.range(1);
   const std::vector<float> y = MakeRow<float>(Kind::kNoise, rows * cols);
   std::vector<float> fit(y.size()), walked(y.size());
+  std::vector<WalkBlock> blocks;
   ThreadPool pool(static_cast<int>(state.range(2)));
   Options options;
   options.pool = &pool;
@@ -123,7 +125,8 @@ void FitManyRows(benchmark::State& state) {
         for (int64_t i = 0; i < rows; ++i) {
           FitByWalk<float>(
               std::span(y).subspan(static_cast<size_t>(i * cols), static_cast<size_t>(cols)), {},
-              std::span(walked).subspan(static_cast<size_t>(i * cols), static_cast<size_t>(cols)));
+              std::span(walked).subspan(static_cast<size_t>(i * cols), static_cast<size_t>(cols)),
+              blocks);
         }
       });
 }

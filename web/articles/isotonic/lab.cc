@@ -27,6 +27,7 @@
 #include "numerics/isotonic/certificate.h"
 #include "numerics/isotonic/isotonic.h"
 #include "numerics/isotonic/reliability.h"
+#include "numerics/isotonic/walk.h"
 #include "tools/lab/lab.h"
 #include "web/articles/isotonic/classifier.h"
 #include "web/articles/isotonic/pieces.h"
@@ -797,42 +798,18 @@ absl::Status Run(Context& context, Report& report) {
   return absl::OkStatus();
 }
 
-// The walk as anybody would write it, in doubles, with memory that is there already.
-struct PlainBlock {
-  double sum, count;
-  size_t end;
-};
-void PlainWalk(std::span<const double> y, std::vector<PlainBlock>& blocks, std::span<double> fit) {
-  blocks.clear();
-  for (size_t i = 0; i < y.size(); ++i) {
-    PlainBlock last = {y[i], 1, i + 1};
-    while (!blocks.empty() && blocks.back().sum * last.count >= last.sum * blocks.back().count) {
-      last.sum += blocks.back().sum;
-      last.count += blocks.back().count;
-      blocks.pop_back();
-    }
-    blocks.push_back(last);
-  }
-  size_t begin = 0;
-  for (const PlainBlock& block : blocks) {
-    std::fill(fit.begin() + static_cast<int64_t>(begin),
-              fit.begin() + static_cast<int64_t>(block.end), block.sum / block.count);
-    begin = block.end;
-  }
-}
-
 absl::Status Measure(lab::MeasureContext& context, lab::Measurements& measurements) {
   ThreadPool pool(2);
   for (const int64_t n : {1000, 10000, 100000, 1000000, 10000000}) {
     const std::vector<double> y = LongRow(n, context.seed());
     std::vector<double> walked(y.size()), one(y.size()), two(y.size());
-    std::vector<PlainBlock> blocks;
+    std::vector<isotonic::WalkBlock> blocks;
     isotonic::Options shared;
     shared.pool = &pool;
     std::vector<lab::Variant> variants(3);
     variants[0].id = absl::StrCat("walk_", n);
     variants[0].title = "The walk, in doubles";
-    variants[0].run = [&] { PlainWalk(y, blocks, walked); };
+    variants[0].run = [&] { isotonic::FitByWalk<double>(y, {}, walked, blocks); };
     variants[0].check = [&] {
       // Sums of up to n numbers below 2: n u in each mean, and as much in where a piece ends.
       const double error = LargestDifference(walked, one);
