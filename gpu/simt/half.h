@@ -228,10 +228,12 @@ constexpr half __habs(half a) {
   return __hisnan(a) ? __ushort_as_half(internal::kHalfNan)
                      : __ushort_as_half(static_cast<unsigned short>(__half_as_ushort(a) & 0x7fff));
 }
+// The product is exact in f64. Their sum loses bits only where it spans more than 53 of them: then
+// c is 2^31 times the product or more, and being a half it is the result; or the product is 2^29 or
+// more, and the result an infinity. So the f64 sum rounds to what the exact sum rounds to.
 constexpr half __hfma(half a, half b, half c) {
-  const double product =
-      static_cast<double>(__half2float(a)) * static_cast<double>(__half2float(b));
-  return half(internal::AddRoundedToOdd(product, static_cast<double>(__half2float(c))));
+  return half(static_cast<double>(__half2float(a)) * static_cast<double>(__half2float(b)) +
+              static_cast<double>(__half2float(c)));
 }
 // The smaller and the larger, -0 below +0; where one is a NaN, the other; the _nan forms a NaN.
 constexpr half __hmin(half a, half b) {

@@ -268,6 +268,9 @@ TEST(IntrinsicsTest, HoldsIntegersToTheirRange) {
   EXPECT_EQ(__float2int_rz(kInf), std::numeric_limits<int>::max());
   EXPECT_EQ(__float2int_rz(-1e20f), std::numeric_limits<int>::min());
   EXPECT_EQ(__float2int_rz(-0x1p31f), std::numeric_limits<int>::min());
+  EXPECT_EQ(__float2int_rz(0x1p31f), std::numeric_limits<int>::max());
+  EXPECT_EQ(__float2ll_rz(0x1p63f), std::numeric_limits<int64_t>::max());
+  EXPECT_EQ(__float2uint_rz(0x1p32f), 0xffffffffu);
   EXPECT_EQ(__float2int_rz(kNaN), 0);
   EXPECT_EQ(__float2uint_rz(-1.5f), 0u);
   EXPECT_EQ(__float2uint_rz(1e20f), 0xffffffffu);
