@@ -1,0 +1,404 @@
+// SPDX-License-Identifier: Apache-2.0
+
+#include "gpu/simt/internal/tracer.h"
+
+#include <algorithm>
+#include <cstring>
+#include <tuple>
+#include <utility>
+
+#include "gpu/simt/internal/coalescing.h"
+#include "gpu/simt/internal/engine.h"
+
+namespace assay::simt::internal {
+namespace {
+
+constexpr size_t kFirstTableSize = 256;
+
+Action ActionOf(uint32_t site) { return static_cast<Action>(site & 7); }
+int WidthOf(uint32_t site) { return 1 << (site >> 3 & 7); }
+bool IsShared(uint32_t site) { return (site & kSharedBit) != 0; }
+
+size_t SlotOf(uint32_t site, size_t table_size) {
+  return static_cast<size_t>((site * 0x9E3779B1u) >> 8) & (table_size - 1);
+}
+
+AccessKind KindOf(Action action) {
+  switch (action) {
+    case Action::kLoad:
+    case Action::kAtomicLoad:
+      return AccessKind::kLoad;
+    case Action::kStore:
+    case Action::kAtomicStore:
+      return AccessKind::kStore;
+    default:
+      return AccessKind::kAtomic;
+  }
+}
+
+}  // namespace
+
+void Tracer::BeginLaunch(MemoryState* memory, TrafficObserver* observer, FindingSink* sink) {
+  memory_ = memory;
+  observer_ = observer;
+  sink_ = sink;
+  shadow_.BeginLaunch();
+  sites_.clear();
+  table_.assign(kFirstTableSize, 0);
+  segments_ = 0;
+  divergent_segments_ = 0;
+  ok_ = true;
+}
+
+void Tracer::EndLaunch(LaunchCounters& counters) {
+  counters.segments = segments_;
+  counters.divergent_segments = divergent_segments_;
+  for (const SiteCounters& site : sites_) {
+    if (site.requests == 0) continue;
+    AccessCounters access;
+    access.file = FileName(site.site >> kFileShift);
+    access.line = static_cast<int>(site.site >> kLineShift & kMaxLine);
+    access.kind = KindOf(ActionOf(site.site));
+    access.space = IsShared(site.site) ? Space::kShared : Space::kGlobal;
+    access.width = WidthOf(site.site);
+    access.requests = site.requests;
+    access.lanes = site.lanes;
+    access.bytes = site.bytes;
+    if (access.space == Space::kShared) {
+      access.wavefronts = site.sectors;
+      access.ideal_wavefronts = site.ideal;
+    } else {
+      access.sectors = site.sectors;
+      access.ideal_sectors = site.ideal;
+      access.lines = site.lines;
+    }
+    access.serial_passes = site.serial;
+    counters.accesses.push_back(access);
+  }
+  // A total order: what it leaves equal is added up below.
+  std::sort(counters.accesses.begin(), counters.accesses.end(),
+            [](const AccessCounters& a, const AccessCounters& b) {
+              return std::tie(a.file, a.line, a.space, a.kind, a.width) <
+                     std::tie(b.file, b.line, b.space, b.kind, b.width);
+            });
+  // Volatile and plain accesses of one line, and one name under two pointers, count together.
+  auto& all = counters.accesses;
+  size_t kept = 0;
+  for (size_t i = 1; i < all.size(); ++i) {
+    AccessCounters& last = all[kept];
+    const AccessCounters& next = all[i];
+    if (std::tie(last.file, last.line, last.space, last.kind, last.width) !=
+        std::tie(next.file, next.line, next.space, next.kind, next.width)) {
+      ++kept;
+      if (kept != i) all[kept] = std::move(all[i]);
+      continue;
+    }
+    Accumulate(next, last);
+  }
+  if (!all.empty()) all.resize(kept + 1);
+  shadow_.EndLaunch();
+}
+
+uint16_t Tracer::IndexOf(uint32_t site) {
+  size_t slot = SlotOf(site, table_.size());
+  while (table_[slot] != 0) {
+    const uint32_t index = table_[slot] - 1;
+    if (sites_[index].site == site) return static_cast<uint16_t>(index);
+    slot = (slot + 1) & (table_.size() - 1);
+  }
+  // The last index is for all sites beyond 65,534; the engine ends the launch then.
+  if (exhausted()) return 0xFFFF - 1;
+  sites_.push_back({});
+  sites_.back().site = site;
+  table_[slot] = static_cast<uint32_t>(sites_.size());
+  if (sites_.size() * 2 > table_.size()) {
+    table_.assign(table_.size() * 2, 0);
+    for (size_t i = 0; i < sites_.size(); ++i) {
+      size_t at = SlotOf(sites_[i].site, table_.size());
+      while (table_[at] != 0) at = (at + 1) & (table_.size() - 1);
+      table_[at] = static_cast<uint32_t>(i + 1);
+    }
+  }
+  return static_cast<uint16_t>(sites_.size() - 1);
+}
+
+void Tracer::Flush(Warp& warp, std::span<const uint32_t> ran) {
+  if (ran.empty()) return;
+  const Thread& first = warp.threads[ran[0]];
+  uint32_t lanes = 0;
+  bool alike = true;
+  for (const uint32_t lane : ran) {
+    lanes |= 1u << lane;
+    alike = alike && warp.threads[lane].trace_size == first.trace_size;
+  }
+  if (alike && first.trace_size == 0) return;
+  for (size_t k = 1; alike && k < ran.size(); ++k) {
+    alike = std::memcmp(first.sites, warp.threads[ran[k]].sites,
+                        first.trace_size * sizeof(uint32_t)) == 0;
+  }
+  ++segments_;
+  if (alike) {
+    FlushAlike(warp, lanes);
+  } else {
+    ++divergent_segments_;
+    FlushDivergent(warp, lanes, ran);
+  }
+  for (const uint32_t lane : ran) warp.threads[lane].trace_size = 0;
+}
+
+void Tracer::FlushAlike(Warp& warp, uint32_t lanes) {
+  Instruction instruction;
+  const uint64_t* addresses[kWarpSize];
+  for (uint32_t rest = lanes; rest != 0; rest &= rest - 1) {
+    const int lane = __builtin_ctz(rest);
+    addresses[instruction.n] = warp.threads[lane].addresses;
+    instruction.lane[instruction.n++] = static_cast<uint8_t>(lane);
+  }
+  const Thread& first = warp.threads[instruction.lane[0]];
+  for (uint32_t i = 0; i < first.trace_size; ++i) {
+    for (int k = 0; k < instruction.n; ++k) instruction.address[k] = addresses[k][i];
+    instruction.site = first.sites[i];
+    instruction.site_index = IndexOf(instruction.site);
+    Count(warp, instruction);
+    CheckOrder(warp, instruction);
+  }
+}
+
+void Tracer::FlushDivergent(Warp& warp, uint32_t lanes, std::span<const uint32_t> ran) {
+  groups_.clear();
+  for (std::vector<uint32_t>& groups : groups_of_site_) groups.clear();
+  for (uint32_t rest = lanes; rest != 0; rest &= rest - 1) {
+    const int lane = __builtin_ctz(rest);
+    const Thread& thread = warp.threads[lane];
+    std::fill(occurrences_.begin(), occurrences_.end(), 0);
+    for (uint32_t i = 0; i < thread.trace_size; ++i) {
+      const uint16_t site = IndexOf(thread.sites[i]);
+      if (site >= groups_of_site_.size()) {
+        groups_of_site_.resize(site + 1u);
+        occurrences_.resize(site + 1u, 0);
+      }
+      const uint32_t occurrence = occurrences_[site]++;
+      if (occurrence == groups_of_site_[site].size()) {
+        groups_of_site_[site].push_back(static_cast<uint32_t>(groups_.size()));
+        groups_.emplace_back();
+        groups_.back().site = thread.sites[i];
+        groups_.back().site_index = site;
+      }
+      Instruction& group = groups_[groups_of_site_[site][occurrence]];
+      group.lane[group.n] = static_cast<uint8_t>(lane);
+      group.address[group.n++] = thread.addresses[i];
+    }
+  }
+  for (const Instruction& group : groups_) Count(warp, group);
+  // The groups need not follow each lane's own order, which fences and first writes depend on.
+  Instruction single;
+  single.n = 1;
+  for (const uint32_t lane : ran) {
+    const Thread& thread = warp.threads[lane];
+    single.lane[0] = static_cast<uint8_t>(lane);
+    for (uint32_t i = 0; i < thread.trace_size; ++i) {
+      single.site = thread.sites[i];
+      single.site_index = IndexOf(single.site);
+      single.address[0] = thread.addresses[i];
+      CheckOrder(warp, single);
+    }
+  }
+}
+
+void Tracer::CheckOrder(Warp& warp, const Instruction& instruction) {
+  switch (ActionOf(instruction.site)) {
+    case Action::kLoad:
+      Check<Action::kLoad>(warp, instruction);
+      break;
+    case Action::kStore:
+      Check<Action::kStore>(warp, instruction);
+      break;
+    case Action::kAtomic:
+      Check<Action::kAtomic>(warp, instruction);
+      Synchronise(warp, instruction, /*acquire=*/true, /*release=*/true);
+      break;
+    case Action::kAtomicLoad:
+      Check<Action::kAtomicLoad>(warp, instruction);
+      Synchronise(warp, instruction, /*acquire=*/true, /*release=*/false);
+      break;
+    case Action::kAtomicStore:
+      Check<Action::kAtomicStore>(warp, instruction);
+      Synchronise(warp, instruction, /*acquire=*/false, /*release=*/true);
+      break;
+    case Action::kFence:
+      for (int k = 0; k < instruction.n; ++k) {
+        shadow_.Fence(warp.order, instruction.lane[k], AcquiredOf(warp));
+      }
+      break;
+  }
+}
+
+void Tracer::Count(Warp& warp, const Instruction& instruction) {
+  if (ActionOf(instruction.site) == Action::kFence) return;
+  uint64_t stripped[kWarpSize];
+  const uint64_t* addresses = instruction.address;
+  if (ActionOf(instruction.site) != Action::kLoad) {
+    for (int k = 0; k < instruction.n; ++k) stripped[k] = addresses[k] & ~kSilent;
+    addresses = stripped;
+  }
+  SiteCounters& counters = sites_[instruction.site_index];
+  const int width = WidthOf(instruction.site);
+  ++counters.requests;
+  counters.lanes += instruction.n;
+  if (IsShared(instruction.site)) {
+    const SharedCost cost = CountShared(addresses, instruction.lane, instruction.n, width);
+    counters.bytes += cost.bytes;
+    counters.sectors += cost.wavefronts;
+    counters.ideal += cost.ideal_wavefronts;
+  } else {
+    const GlobalCost cost = CountGlobal(addresses, instruction.n, width);
+    counters.bytes += cost.bytes;
+    counters.sectors += cost.sectors;
+    counters.ideal += cost.ideal_sectors;
+    counters.lines += cost.lines;
+    if (observer_ != nullptr) {
+      uint64_t sectors[kWarpSize];
+      const int n = ListSectors(addresses, instruction.n, sectors);
+      observer_->OnRequest(warp.block->linear, KindOf(ActionOf(instruction.site)),
+                           std::span<const uint64_t>(sectors, static_cast<size_t>(n)));
+    }
+  }
+  if (ActionOf(instruction.site) == Action::kAtomic) {
+    counters.serial += CountSerial(addresses, instruction.n);
+  }
+}
+
+template <Action kAction>
+void Tracer::Check(Warp& warp, const Instruction& instruction) {
+  const int log2_width = static_cast<int>(instruction.site >> 3 & 7);
+  if (IsShared(instruction.site)) {
+    EngineBlock& block = *warp.block;
+    if (log2_width < block.shared_granule_log2) block.RefineShared(log2_width);
+    CheckCells<kAction>(warp, instruction, block.shared_cells.data(), block.shared_granule_log2,
+                        /*initialised=*/false, warp.order.epoch_floor, block.first_segment);
+    return;
+  }
+  // Lanes nearly always touch one buffer.
+  Instruction part = instruction;
+  for (int begin = 0; begin < instruction.n;) {
+    const uint64_t number = (instruction.address[begin] & ~kSilent) >> kAllocationShift;
+    int end = begin + 1;
+    while (end < instruction.n &&
+           (instruction.address[end] & ~kSilent) >> kAllocationShift == number) {
+      ++end;
+    }
+    Details& details = memory_->buffers[static_cast<size_t>(number - 1)]->details;
+    if (log2_width < details.granule_log2) Refine(details, log2_width);
+    Cell* cells = details.EnsureCells();
+    if (cells == nullptr) {
+      ok_ = false;
+      return;
+    }
+    const Instruction* checked = &instruction;
+    if (begin != 0 || end != instruction.n) {
+      part.n = end - begin;
+      std::copy(instruction.lane + begin, instruction.lane + end, part.lane);
+      std::copy(instruction.address + begin, instruction.address + end, part.address);
+      checked = &part;
+    }
+    CheckCells<kAction>(warp, *checked, cells, details.granule_log2, details.initialised,
+                        shadow_.launch_floor(), 0);
+    begin = end;
+  }
+}
+
+// first_segment: accesses of shared memory before it belong to an earlier block, whose values are
+// no initialisation; 0 for global memory.
+template <Action kAction>
+void Tracer::CheckCells(Warp& warp, const Instruction& instruction, Cell* cells, int granule_log2,
+                        bool initialised, uint32_t floor, uint32_t first_segment) {
+  constexpr bool kReads =
+      kAction == Action::kLoad || kAction == Action::kAtomicLoad || kAction == Action::kAtomic;
+  constexpr bool kWrites = kAction != Action::kLoad && kAction != Action::kAtomicLoad;
+  constexpr bool kIsAtomic = kAction != Action::kLoad && kAction != Action::kStore;
+  constexpr uint64_t kOffsetMask = (uint64_t{1} << kAllocationShift) - 1;
+  constexpr uint8_t kOthers = kOtherLanes | kOtherWarps | kOtherBlocks;
+  const int granules = std::max(1, WidthOf(instruction.site) >> granule_log2);
+  const Acquired* acquired = AcquiredIfAny(warp);
+  for (int k = 0; k < instruction.n; ++k) {
+    const int lane = instruction.lane[k];
+    const uint32_t segment = warp.order.segment[lane];
+    Cell* cell = cells + ((instruction.address[k] & kOffsetMask) >> granule_log2);
+    for (int g = 0; g < granules; ++g, ++cell) {
+      const Stamp write = cell->write;
+      if constexpr (kReads) {
+        const bool known = initialised || ((write.flags & kInitialised) != 0 &&
+                                           (first_segment == 0 || write.segment >= first_segment));
+        if (!known) [[unlikely]] {
+          sink_->OnUninitialised(warp, lane, instruction.site, instruction.address[k]);
+          // Said once for global memory; for shared memory a mark would pass for a write.
+          if (first_segment == 0) cell->write.flags |= kInitialised;
+        }
+      }
+      // An access of the same thread in the same segment, by nobody else, is in order.
+      const bool own_write =
+          write.segment == segment && write.lane == lane && (write.flags & kOthers) == 0;
+      if (write.segment >= floor && !own_write) [[unlikely]] {
+        if (!(kIsAtomic && (write.flags & kAtomicAccess) != 0) &&
+            shadow_.Unordered(write, warp.order, lane, acquired, floor)) {
+          const bool same_value = kAction == Action::kStore &&
+                                  (instruction.address[k] & kSilent) != 0 &&
+                                  (write.flags & kAtomicAccess) == 0;
+          sink_->OnRace(warp, lane, instruction.site, instruction.address[k], SiteAt(write.site),
+                        write, same_value);
+        }
+      }
+      const Stamp read = cell->read;
+      if constexpr (kWrites) {
+        const bool own_read =
+            read.segment == segment && read.lane == lane && (read.flags & kOthers) == 0;
+        if (read.segment >= floor && !own_read) [[unlikely]] {
+          if (!(kIsAtomic && (read.flags & kAtomicAccess) != 0) &&
+              shadow_.Unordered(read, warp.order, lane, acquired, floor)) {
+            sink_->OnRace(warp, lane, instruction.site, instruction.address[k], SiteAt(read.site),
+                          read, /*same_value=*/false);
+          }
+        }
+      }
+      Stamp now;
+      now.segment = segment;
+      now.site = instruction.site_index;
+      now.lane = static_cast<uint8_t>(lane);
+      now.flags = kIsAtomic ? kAtomicAccess : 0;
+      if constexpr (kWrites) {
+        now.flags |= kInitialised;
+        // Atomics, and stores of one value, leave others' traces standing.
+        if (kIsAtomic && (write.flags & kAtomicAccess) != 0 && write.segment >= floor) {
+          now = shadow_.Merge(write, now, warp.order, floor);
+        }
+        cell->write = now;
+      } else if (read.segment < floor ||
+                 (read.segment == segment && read.lane == lane && read.flags == now.flags)) {
+        cell->read = now;
+      } else {
+        cell->read = shadow_.Merge(read, now, warp.order, floor);
+        // A plain read among atomic ones keeps an atomic write from passing as ordered.
+        if (!kIsAtomic || (read.flags & kAtomicAccess) == 0) {
+          cell->read.flags &= static_cast<uint8_t>(~kAtomicAccess);
+        }
+      }
+    }
+  }
+}
+
+void Tracer::Synchronise(Warp& warp, const Instruction& instruction, bool acquire, bool release) {
+  const Acquired* known = AcquiredIfAny(warp);
+  if (known == nullptr && !shadow_.has_released()) return;  // nobody has fenced
+  Acquired& acquired = AcquiredOf(warp);
+  for (int k = 0; k < instruction.n; ++k) {
+    const uint64_t address = instruction.address[k] & ~kSilent;
+    // Shared memory has the same addresses in every block.
+    const uint64_t key =
+        IsShared(instruction.site) ? address | uint64_t{warp.order.block} << 24 | kSilent : address;
+    const int thread = warp.index * kWarpSize + instruction.lane[k];
+    if (acquire) shadow_.Acquire(key, thread, acquired);
+    if (release) shadow_.Release(key, thread, acquired);
+  }
+}
+
+}  // namespace assay::simt::internal
