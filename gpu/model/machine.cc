@@ -49,7 +49,6 @@ constexpr Field<GpuMachine> kGpuFields[] = {
     {"issue_per_clock", &G::issue_per_clock, nullptr, 1, 1, 64},
     {"fp32_lanes", &G::fp32_lanes, nullptr, 1, 1, 4096},
     {"int32_lanes", &G::int32_lanes, nullptr, 1, 1, 4096},
-    {"int32_apart", &G::int32_apart, nullptr, 1, 0, 1},
     {"fp64_lanes", &G::fp64_lanes, nullptr, 1, 1, 4096},
     {"special_lanes", &G::special_lanes, nullptr, 1, 1, 4096},
     {"tensor_fp16_flops", &G::tensor_fp16_flops, nullptr, 1, 1, 1e6},

@@ -63,7 +63,6 @@ struct GpuMachine {
   double issue_per_clock = 0;  // warp instructions
   double fp32_lanes = 0;
   double int32_lanes = 0;
-  double int32_apart = 0;  // 1: integer lanes beside the FP32 lanes; 0: they are some of them
   double fp64_lanes = 0;
   double special_lanes = 0;      // reciprocals, square roots, sines, conversions
   double tensor_fp16_flops = 0;  // f16 in, f32 sums
