@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-#include "gpu/device/device.h"
+#include "gpu/device/gpus.h"
 
 #include <string>
 #include <vector>
@@ -13,14 +13,14 @@ const char* RunMultiplyThenAdd(const double* x, double* y, int n);
 
 namespace {
 
-TEST(DeviceTest, SaysWhyThereIsNoGpu) {
+TEST(GpusTest, SaysWhyThereIsNoGpu) {
   if (HaveGpu()) GTEST_SKIP() << "this machine has a GPU";
   std::string error;
   EXPECT_TRUE(ListGpus(&error).empty());
   EXPECT_FALSE(error.empty());
 }
 
-TEST(DeviceTest, DescribesEveryGpu) {
+TEST(GpusTest, DescribesEveryGpu) {
   if (!HaveGpu()) GTEST_SKIP() << "no GPU on this machine";
   for (const GpuDescription& gpu : ListGpus()) {
     EXPECT_FALSE(gpu.name.empty());
@@ -32,7 +32,7 @@ TEST(DeviceTest, DescribesEveryGpu) {
 }
 
 // Compiled with -fmad=false: fused, the answer would keep the 2^-60 that rounding drops.
-TEST(DeviceTest, RoundsAProductBeforeTheSum) {
+TEST(GpusTest, RoundsAProductBeforeTheSum) {
   if (!HaveGpu()) GTEST_SKIP() << "no GPU on this machine";
   const std::vector<double> x(1000, 1 + 0x1p-30);
   std::vector<double> y(1000, -1.0);

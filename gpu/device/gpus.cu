@@ -2,7 +2,7 @@
 
 #include <cuda_runtime.h>
 
-#include "gpu/device/device.h"
+#include "gpu/device/gpus.h"
 
 namespace assay {
 namespace {
