@@ -2,6 +2,7 @@
 
 #include "gpu/simt/launch.h"
 
+#include <algorithm>
 #include <cstring>
 #include <vector>
 
@@ -25,10 +26,6 @@ absl::Status CheckArguments(DeviceMemory& memory, const LaunchConfig& config,
           absl::StrCat("argument ", i, " points into another device memory"));
     }
   }
-  if (config.resident_blocks < 1) {
-    return absl::InvalidArgumentError(
-        absl::StrCat("resident_blocks is at least 1; given: ", config.resident_blocks));
-  }
   for (size_t i = 0; i < config.sample.size(); ++i) {
     if (config.sample[i] >= config.grid.Count() ||
         (i > 0 && config.sample[i] <= config.sample[i - 1])) {
@@ -40,21 +37,47 @@ absl::Status CheckArguments(DeviceMemory& memory, const LaunchConfig& config,
   return absl::OkStatus();
 }
 
-// The bytes of all live buffers, and whether the host had filled them.
+// The bytes of all live buffers, and what of them has been written.
 struct Snapshot {
-  std::vector<std::vector<std::byte>> bytes;
+  struct Contents {
+    std::vector<std::byte> bytes;
+    std::vector<bool> initialised;  // by cell; empty where there were no cells
+  };
+  std::vector<Contents> buffers;
 
   explicit Snapshot(const MemoryState& state) {
     for (const std::unique_ptr<Buffer>& buffer : state.buffers) {
       const Allocation& allocation = buffer->allocation;
-      bytes.emplace_back(allocation.data, allocation.data + allocation.bytes);
+      Contents& contents = buffers.emplace_back();
+      contents.bytes.assign(allocation.data, allocation.data + allocation.bytes);
+      const Details& details = buffer->details;
+      if (details.initialised || details.cells.get() == nullptr) continue;
+      for (uint64_t i = 0; i < details.CellCount(); ++i) {
+        contents.initialised.push_back((details.cells.get()[i].write.flags & kInitialised) != 0);
+      }
     }
   }
 
   void Restore(MemoryState& state) const {
-    for (size_t i = 0; i < bytes.size(); ++i) {
+    for (size_t i = 0; i < buffers.size(); ++i) {
+      const Contents& contents = buffers[i];
       Buffer& buffer = *state.buffers[i];
-      if (!bytes[i].empty()) std::memcpy(buffer.allocation.data, bytes[i].data(), bytes[i].size());
+      if (contents.bytes.empty()) continue;
+      std::memcpy(buffer.allocation.data, contents.bytes.data(), contents.bytes.size());
+      Details& details = buffer.details;
+      if (details.initialised) continue;
+      // Cells may have become finer since.
+      const Cells used = std::move(details.cells);
+      details.cells = Cells();
+      if (contents.initialised.empty()) continue;
+      Cell* cells = details.EnsureCells();
+      if (cells == nullptr) continue;
+      const uint64_t count = details.CellCount();
+      const uint64_t finer =
+          (count + contents.initialised.size() - 1) / contents.initialised.size();
+      for (uint64_t cell = 0; cell < count; ++cell) {
+        if (contents.initialised[cell / finer]) cells[cell].write.flags = kInitialised;
+      }
     }
   }
 };
@@ -67,7 +90,23 @@ LaunchResult LaunchBody(DeviceMemory& memory, const LaunchConfig& config,
   LaunchResult result;
   result.status = CheckArguments(memory, config, pointers);
   if (!result.status.ok()) return result;
-  return memory.engine().Run(memory.state(), config, kernel);
+  const absl::StatusOr<Architecture> architecture = FindArchitecture(config.compute_capability);
+  result.status = architecture.status();
+  if (!result.status.ok()) return result;
+  const LaunchShape shape{config.grid, config.block, config.dynamic_shared_bytes,
+                          config.cooperative};
+  result.status = CheckLaunch(*architecture, config.multiprocessors, config.resources, shape);
+  if (!result.status.ok()) return result;
+  const absl::StatusOr<Occupancy> occupancy =
+      ComputeOccupancy(*architecture, config.resources, static_cast<int>(config.block.Count()),
+                       config.dynamic_shared_bytes);
+  result.status = occupancy.status();
+  if (!result.status.ok()) return result;
+  const uint64_t resident = static_cast<uint64_t>(std::max(1, occupancy->blocks)) *
+                            static_cast<uint64_t>(config.multiprocessors);
+  const int64_t max_shared = config.resources.max_dynamic_shared < 0 ? Architecture::kSharedPerBlock
+                                                                     : architecture->shared_opt_in;
+  return memory.engine().Run(memory.state(), config, resident, max_shared, kernel);
 }
 
 LaunchResult LaunchSchedules(DeviceMemory& memory, const LaunchConfig& config, int random_runs,
@@ -96,15 +135,16 @@ LaunchResult LaunchSchedules(DeviceMemory& memory, const LaunchConfig& config, i
     if (result.status.ok()) result.status = other.status;
     if (!result.status.ok()) break;
     const Snapshot after(state);
-    for (size_t i = 0; i < forward.bytes.size() && result.status.ok(); ++i) {
-      if (forward.bytes[i] == after.bytes[i]) continue;
+    for (size_t i = 0; i < forward.buffers.size() && result.status.ok(); ++i) {
+      const std::vector<std::byte>& expected = forward.buffers[i].bytes;
+      const std::vector<std::byte>& got = after.buffers[i].bytes;
+      if (expected == got) continue;
       const Details& details = state.buffers[i]->details;
-      const auto [a, b] =
-          std::mismatch(forward.bytes[i].begin(), forward.bytes[i].end(), after.bytes[i].begin());
+      const auto [a, b] = std::mismatch(expected.begin(), expected.end(), got.begin());
       Diagnostic difference;
       difference.finding = Finding::kScheduleDependence;
       difference.variable = details.name;
-      difference.element = (a - forward.bytes[i].begin()) / details.element_bytes;
+      difference.element = (a - expected.begin()) / details.element_bytes;
       difference.message = absl::StrCat(
           "'", details.name, "', element ", difference.element, ", is not the same after ",
           run == 0 ? "running in reverse" : "running in random order", " as after running forward");

@@ -21,7 +21,9 @@
 #include "absl/status/status.h"
 #include "gpu/simt/counters.h"
 #include "gpu/simt/dim3.h"
+#include "gpu/simt/limits.h"
 #include "gpu/simt/memory.h"
+#include "gpu/simt/occupancy.h"
 #include "gpu/simt/report.h"
 
 namespace assay::simt {
@@ -58,13 +60,15 @@ struct LaunchConfig {
   uint32_t dynamic_shared_bytes = 0;
   bool cooperative = false;  // all blocks at once, so that GRID_SYNC() may be used
 
+  // The GPU that is simulated, for the limits of a launch and for how many blocks run at once.
+  int compute_capability = 75;
+  int multiprocessors = 40;
+  KernelResources resources = {};  // registers, opt-in shared memory: what the source cannot say
+
   Schedule schedule = Schedule::kForward;
   uint64_t seed = 0;  // of kRandom
   bool trace = true;  // false: bounds and synchronisation are checked, races and reads of
                       // uninitialised memory are not, and nothing is counted; 3 times as fast
-  int resident_blocks = 160;  // how many blocks take turns where they wait for each other;
-                              // 40 multiprocessors with 4 blocks each. A cooperative grid: all
-  uint32_t max_shared_bytes = 64 << 10;   // of a block: 64 KB on sm_75, 227 KB on sm_90
   std::span<const uint64_t> sample = {};  // only these blocks, by number, ascending; empty: all
   TrafficObserver* observer = nullptr;
   ThreadRunner* runner = nullptr;  // null: coroutines
@@ -72,7 +76,7 @@ struct LaunchConfig {
 };
 
 struct LaunchResult {
-  // OK; InvalidArgument: cannot be launched; FailedPrecondition: the first error found;
+  // OK; InvalidArgument: CUDA would refuse the launch (limits.h), or an argument is wrong; FailedPrecondition: the first error found;
   // ResourceExhausted: a thread does more between two synchronisations than can be recorded.
   absl::Status status;
   std::vector<Diagnostic> diagnostics;  // errors and warnings

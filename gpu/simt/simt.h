@@ -59,6 +59,8 @@ template <class T, int kExtent, int... kInner>
 struct ArrayOf<T, kExtent, kInner...> {
   using type = typename ArrayOf<T, kInner...>::type[kExtent];
 };
+template <class T, int... kExtents>
+using Array = typename ArrayOf<T, kExtents...>::type;
 extern __shared__ __align__(16) unsigned char dynamic_shared[];
 }  // namespace internal
 
@@ -84,8 +86,8 @@ __device__ __forceinline__ void store_release(T* target, T value) {
 
 }  // namespace assay::simt
 
-#define SHARED(type, name, ...) \
-  __shared__ typename ::assay::simt::internal::ArrayOf<type, __VA_ARGS__>::type name
+#define SHARED(element, name, ...) \
+  __shared__ ::assay::simt::internal::Array<element, __VA_ARGS__> name
 #define DYNAMIC_SHARED(type, name) \
   type* name = reinterpret_cast<type*>(::assay::simt::internal::dynamic_shared)
 #define KERNEL_RETURN return

@@ -85,9 +85,10 @@ class [[nodiscard]] Task {
  public:
   using promise_type = ValuePromise<T>;
   explicit Task(std::coroutine_handle<promise_type> coroutine) : coroutine_(coroutine) {}
-  Task(const Task&) = delete;
-  Task& operator=(const Task&) = delete;
-  ~Task() { coroutine_.destroy(); }
+  Task(Task&& other) noexcept : coroutine_(std::exchange(other.coroutine_, {})) {}
+  ~Task() {
+    if (coroutine_.address() != nullptr) coroutine_.destroy();
+  }
 
   bool await_ready() const noexcept { return false; }
   void await_suspend(std::coroutine_handle<> caller) noexcept {

@@ -14,7 +14,7 @@ namespace assay::simt::internal {
 namespace {
 
 // Static shared memory is at most this, as on every GPU; the launch's dynamic part lies behind it.
-constexpr uint32_t kMaxStaticShared = 48 << 10;
+constexpr uint32_t kMaxStaticShared = Architecture::kSharedPerBlock;
 // Entries of one thread's trace between two synchronisations: 4 * 10^6, 50 MB.
 constexpr uint32_t kMaxTrace = 1u << 22;
 constexpr uint32_t kFirstTrace = 1024;
@@ -78,12 +78,14 @@ Engine::~Engine() {
   }
 }
 
-LaunchResult Engine::Run(MemoryState& memory, const LaunchConfig& config,
-                         absl::FunctionRef<void()> kernel) {
+LaunchResult Engine::Run(MemoryState& memory, const LaunchConfig& config, uint64_t resident_blocks,
+                         int64_t max_shared, absl::FunctionRef<void()> kernel) {
   Engine* const outer_engine = std::exchange(engine, this);
   Thread* const outer_thread = current;
   memory_ = &memory;
   config_ = &config;
+  resident_blocks_ = resident_blocks;
+  max_shared_ = max_shared;
   kernel_ = &kernel;
   result_ = {};
   keys_.clear();
@@ -146,14 +148,12 @@ uint64_t Engine::BlockAt(uint64_t turn) const {
 }
 
 void Engine::RunGrid() {
-  const uint64_t resident =
-      config_->cooperative ? block_count_ : static_cast<uint64_t>(config_->resident_blocks);
   uint64_t started = 0;
   int idle = 0;
   while (started < block_count_ || !active_.empty()) {
     const uint64_t events = events_;
     // A new block begins only when those on their way wait: most kernels need one at a time.
-    if (started < block_count_ && active_.size() < resident) {
+    if (started < block_count_ && active_.size() < resident_blocks_) {
       EngineBlock* free = nullptr;
       for (const std::unique_ptr<EngineBlock>& slot : slots_) {
         if (!slot->running) free = slot.get();
@@ -457,14 +457,15 @@ const Allocation* Engine::DeclareShared(const SharedDeclaration& declaration) {
   const uint32_t alignment = std::max<uint32_t>(declaration.alignment, 16);
   const uint64_t begin = (block.shared_used + uint64_t{alignment} - 1) / alignment * alignment;
   const uint64_t end = begin + bytes;
-  if (end > kMaxStaticShared || end + config_->dynamic_shared_bytes > config_->max_shared_bytes) {
+  if (end > kMaxStaticShared ||
+      static_cast<int64_t>(end + config_->dynamic_shared_bytes) > max_shared_) {
     Diagnostic* diagnostic =
         Add(Finding::kSharedMemory, Severity::kError, SiteOf(declaration.where, Action::kFence, 0));
     if (diagnostic != nullptr) {
       diagnostic->message = absl::StrCat(
           "with '", declaration.name, "' the block declares ", end, " bytes of shared memory and ",
           config_->dynamic_shared_bytes, " dynamic ones; allowed are ", kMaxStaticShared,
-          " declared and ", config_->max_shared_bytes, " in all");
+          " declared and ", max_shared_, " in all");
       diagnostic->variable = declaration.name;
       diagnostic->sites = {SiteOfThread(*current, declaration.where, "declares it")};
     }

@@ -66,8 +66,10 @@ class Engine : public FindingSink {
   Engine();
   ~Engine() override;
 
-  LaunchResult Run(MemoryState& memory, const LaunchConfig& config,
-                   absl::FunctionRef<void()> kernel);
+  // resident_blocks: how many take turns where they wait for each other. max_shared: bytes of a
+  // block, declared and dynamic.
+  LaunchResult Run(MemoryState& memory, const LaunchConfig& config, uint64_t resident_blocks,
+                   int64_t max_shared, absl::FunctionRef<void()> kernel);
 
   // For the parts of the simulator that run inside a thread of a kernel.
   void* AllocateFrame(size_t bytes);
@@ -148,6 +150,8 @@ class Engine : public FindingSink {
   uint64_t stride_ = 1;  // of a random order of blocks
   uint64_t shift_ = 0;
   uint64_t block_count_ = 0;
+  uint64_t resident_blocks_ = 0;
+  int64_t max_shared_ = 0;
   uint64_t events_ = 0;
   uint32_t garbage_ = 0;
   bool aborted_ = false;
