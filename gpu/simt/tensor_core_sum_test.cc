@@ -120,12 +120,22 @@ TEST(TensorCoreSumTest, AlignsProductsBeforeNormalisingThem) {
   EXPECT_EQ(Dot(kF16F32, {1, 1}, {0x1p-23, -2.25}, 2.25, SumRule::Volta()), 0);
 }
 
+// A subnormal factor counts with the exponent of the least normal number, 2^-14.
+TEST(TensorCoreSumTest, GivesSubnormalsTheLeastExponent) {
+  EXPECT_EQ(Dot(kF16F32, {0x1p-24, 0x1p-14}, {1, 0x1p-24}, 0, SumRule::Volta()), 0x1p-24);
+  EXPECT_EQ(Dot(kF16F32, {0x1p-14, 0x1p-14}, {0x1p-10, 0x1p-24}, 0, SumRule::Volta()),
+            0x1p-24 + 0x1p-38);
+}
+
 // Groups follow one another: with four terms a group, what the first loses stays lost.
 TEST(TensorCoreSumTest, PassesGroupsOneAfterTheOther) {
   const std::vector<double> ones = {1, 0, 0, 0, 1, 1};
   const std::vector<double> y = {0x1p-24, 0, 0, 0, -1, 0x1p-10};
   EXPECT_EQ(Dot(kF16F32, ones, y, 1, SumRule::Volta()), 0x1p-10);
   EXPECT_EQ(Dot(kF16F32, ones, y, 1, SumRule::Ampere()), 0x1p-10 + 0x1p-24);
+  // In f16 the result of each group is an f16.
+  EXPECT_EQ(Dot(kF16F16, ones, {0x1p-12, 0, 0, 0, -1, 0}, 1, SumRule::Volta()), 0);
+  EXPECT_EQ(Dot(kF16F16, ones, {0x1p-12, 0, 0, 0, -1, 0}, 1, SumRule::Ampere()), 0x1p-12);
   std::vector<double> x16(16, 0.0), y16(16, 0.0);
   x16[0] = x16[12] = x16[13] = 1;
   y16[0] = 0x1p-24;
