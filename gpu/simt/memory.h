@@ -92,7 +92,10 @@ class DeviceMemory {
   // Copies n elements within the device; whether they were initialised is copied too.
   template <class T>
   absl::Status Copy(const Pointer<T>& to, const Pointer<const T>& from, int64_t n) {
-    if (n < 0) return Negative(n);
+    if (absl::Status status = CheckRange(to.allocation(), to.offset(), n, sizeof(T));
+        !status.ok()) {
+      return status;
+    }
     return CopyWithin(to.allocation(), to.offset(), from.allocation(), from.offset(),
                       static_cast<uint64_t>(n) * sizeof(T));
   }

@@ -125,6 +125,76 @@ std::string Format(std::span<const Diagnostic> diagnostics, const SourceReader& 
   return out;
 }
 
+namespace {
+
+std::string KindName(const AccessCounters& access) {
+  const char* kind = access.kind == AccessKind::kLoad    ? "load"
+                     : access.kind == AccessKind::kStore ? "store"
+                                                         : "atomic";
+  return absl::StrCat(access.space == Space::kShared ? "shared " : "global ", kind, " ",
+                      access.width);
+}
+
+// What a line moves beyond what its bytes need, in sectors or wavefronts.
+int64_t Excess(const AccessCounters& access) {
+  return access.space == Space::kShared ? access.wavefronts - access.ideal_wavefronts
+                                        : access.sectors - access.ideal_sectors;
+}
+
+}  // namespace
+
+std::string FormatCounters(const LaunchCounters& counters, const SourceReader& read_source) {
+  std::string out;
+  absl::StrAppendFormat(
+      &out, "%d blocks, %d warps, %d threads; %d barriers, %d warp barriers, %d exchanges\n",
+      counters.blocks, counters.warps, counters.threads, counters.barriers, counters.warp_barriers,
+      counters.warp_exchanges);
+  if (counters.matrix_operations != 0) {
+    absl::StrAppend(&out, counters.matrix_operations, " matrix operations\n");
+  }
+  absl::StrAppend(&out, counters.shared_bytes,
+                  " bytes of shared memory a block; lanes diverged in ",
+                  counters.divergent_segments, " of ", counters.segments,
+                  " stretches between synchronisations\n");
+  const AccessCounters* worst[2] = {nullptr, nullptr};
+  for (const AccessCounters& access : counters.accesses) {
+    const AccessCounters*& most = worst[access.space == Space::kShared ? 1 : 0];
+    if (Excess(access) > 0 && (most == nullptr || Excess(access) > Excess(*most))) most = &access;
+  }
+  std::string file;
+  for (const AccessCounters& access : counters.accesses) {
+    if (access.file != file) {
+      file = access.file;
+      absl::StrAppend(&out, file,
+                      "\n  line  access           requests  lanes  sectors  (ideal)"
+                      "  waves  (ideal)\n");
+    }
+    const double requests = static_cast<double>(access.requests);
+    absl::StrAppendFormat(&out, "%6d  %-15s %9d  %5.1f", access.line, KindName(access),
+                          access.requests, static_cast<double>(access.lanes) / requests);
+    if (access.space == Space::kGlobal) {
+      absl::StrAppendFormat(&out, "  %7.2f  %7.2f                 ",
+                            static_cast<double>(access.sectors) / requests,
+                            static_cast<double>(access.ideal_sectors) / requests);
+    } else {
+      absl::StrAppendFormat(&out, "                    %5.2f  %7.2f",
+                            static_cast<double>(access.wavefronts) / requests,
+                            static_cast<double>(access.ideal_wavefronts) / requests);
+    }
+    const bool marked = &access == worst[0] || &access == worst[1];
+    std::string text;
+    if (read_source) text = std::string(LineOf(read_source(access.file), access.line));
+    const size_t begin = text.find_first_not_of(" \t");
+    text = begin == std::string::npos ? "" : text.substr(begin);
+    absl::StrAppend(&out,
+                    marked         ? "  <"
+                    : text.empty() ? ""
+                                   : "   ",
+                    text.empty() ? "" : "  ", text, "\n");
+  }
+  return out;
+}
+
 std::string ReadSourceFile(const std::string& file) {
   std::string text;
   std::FILE* input = std::fopen(file.c_str(), "rb");

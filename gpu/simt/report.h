@@ -10,6 +10,7 @@
 #include <string_view>
 #include <vector>
 
+#include "gpu/simt/counters.h"
 #include "gpu/simt/dim3.h"
 
 namespace assay::simt {
@@ -63,6 +64,11 @@ using SourceReader = std::function<std::string(const std::string& file)>;
 // The findings as a compiler would print them: place, severity, sentence, the source line with the
 // variable underlined, notes for the other sites. `read_source` may be null: no source lines.
 std::string Format(std::span<const Diagnostic> diagnostics, const SourceReader& read_source = {});
+
+// What each source line did to memory, one row a line: requests, active lanes a request, sectors a
+// request beside the fewest possible, wavefronts beside those without conflicts, and the line's
+// text. The worst line of each kind is marked.
+std::string FormatCounters(const LaunchCounters& counters, const SourceReader& read_source = {});
 
 // Reads files below the working directory (natively; in WebAssembly there are none).
 std::string ReadSourceFile(const std::string& file);

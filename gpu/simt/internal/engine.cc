@@ -28,7 +28,10 @@ thread_local Engine* engine = nullptr;
 
 Thread outside;
 
-void* AllocateFrame(size_t bytes) { return engine->AllocateFrame(bytes); }
+void* AllocateFrame(size_t bytes) {
+  ASSAY_CHECK(engine != nullptr);  // a kernel is run by Launch, not called
+  return engine->AllocateFrame(bytes);
+}
 void FreeFrame(void* frame, size_t bytes) { engine->FreeFrame(frame, bytes); }
 const Allocation* DeclareShared(const SharedDeclaration& declaration) {
   return engine->DeclareShared(declaration);
