@@ -46,8 +46,9 @@ struct Pieces {
 };
 
 template <class T>
-void RecordAccess(Thread* thread, const Allocation* allocation, uint64_t offset, Action action,
-                  const Where& where, uint64_t flags = 0) {
+[[gnu::always_inline]] inline void RecordAccess(Thread* thread, const Allocation* allocation,
+                                                uint64_t offset, Action action, const Where& where,
+                                                uint64_t flags = 0) {
   const uint32_t site = SiteOf(where, action, Pieces<T>::kLog2) | allocation->site_bits;
   for (uint32_t piece = 0; piece < Pieces<T>::kCount; ++piece) {
     Record(thread, site, (allocation->address + offset + piece * Pieces<T>::kBytes) | flags, where);

@@ -320,10 +320,20 @@ void Tracer::CheckCells(Warp& warp, const Instruction& instruction, Cell* cells,
   constexpr uint8_t kOthers = kOtherLanes | kOtherWarps | kOtherBlocks;
   const int granules = std::max(1, WidthOf(instruction.site) >> granule_log2);
   const Acquired* acquired = AcquiredIfAny(warp);
+  bool calm = false;  // nobody wrote, in this epoch, what the lane before has read
   for (int k = 0; k < instruction.n; ++k) {
     const int lane = instruction.lane[k];
     const uint32_t segment = warp.order.segment[lane];
     Cell* cell = cells + ((instruction.address[k] & kOffsetMask) >> granule_log2);
+    if constexpr (kAction == Action::kLoad) {
+      // One value for many lanes is the most common way to read.
+      if (calm && instruction.address[k] == instruction.address[k - 1] &&
+          segment == warp.order.segment[instruction.lane[k - 1]]) {
+        for (int g = 0; g < granules; ++g) cell[g].read.flags |= kOtherLanes;
+        continue;
+      }
+      calm = true;
+    }
     for (int g = 0; g < granules; ++g, ++cell) {
       const Stamp write = cell->write;
       if constexpr (kReads) {
@@ -335,6 +345,7 @@ void Tracer::CheckCells(Warp& warp, const Instruction& instruction, Cell* cells,
           if (first_segment == 0) cell->write.flags |= kInitialised;
         }
       }
+      if constexpr (kAction == Action::kLoad) calm = calm && write.segment < floor;
       // An access of the same thread in the same segment, by nobody else, is in order.
       const bool own_write =
           write.segment == segment && write.lane == lane && (write.flags & kOthers) == 0;
