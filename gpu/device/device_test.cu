@@ -85,6 +85,11 @@ class DeviceTest : public testing::Test {
     EXPECT_TRUE(buffer.ok()) << buffer.status();
     return buffer.ok() ? *std::move(buffer) : DeviceBuffer<int>();
   }
+  std::vector<int> Host(const DeviceBuffer<int>& buffer) {
+    absl::StatusOr<std::vector<int>> host = buffer.ToHost();
+    EXPECT_TRUE(host.ok()) << host.status();
+    return host.ok() ? *std::move(host) : std::vector<int>();
+  }
   PinnedBuffer<int> PinnedOf(const std::vector<int>& values) {
     absl::StatusOr<PinnedBuffer<int>> buffer = PinnedBuffer<int>::Create(device_, values.size());
     EXPECT_TRUE(buffer.ok()) << buffer.status();
@@ -151,7 +156,7 @@ TEST_F(DeviceTest, ConvertsArgumentsToTheParameters) {
   DeviceBuffer<int> x = Filled({10});
   const int64_t n = 1;
   ASSERT_OK(Launch(stream_, {}, MultiplyAndAdd, x.data(), short{3}, int64_t{4}, n));
-  EXPECT_EQ(*x.ToHost(), std::vector<int>{34});
+  EXPECT_EQ(Host(x), std::vector<int>{34});
 }
 
 TEST_F(DeviceTest, GivesKernelsDynamicSharedMemory) {
@@ -162,7 +167,7 @@ TEST_F(DeviceTest, GivesKernelsDynamicSharedMemory) {
     for (const int64_t bytes : {int64_t{4} * threads, int64_t{60} << 10}) {
       config.dynamic_shared_bytes = bytes;
       ASSERT_OK(Launch(stream_, config, ReverseBlocks, x.data()));
-      const std::vector<int> host = *x.ToHost();
+      const std::vector<int> host = Host(x);
       const bool reversed = bytes == int64_t{4} * threads;
       for (int i = 0; i < threads; ++i) {
         ASSERT_EQ(host[static_cast<size_t>(i)], reversed ? threads - i : i + 1);
@@ -180,7 +185,7 @@ TEST_F(DeviceTest, CopiesPartsOfABuffer) {
   ASSERT_OK(x.CopyTo(part, 3));
   EXPECT_EQ(part, (std::vector<int>{4, -1, -2, 7}));
   // The whole is as it was elsewhere.
-  EXPECT_EQ(*x.ToHost(), (std::vector<int>{1, 2, 3, 4, -1, -2, 7, 8, 9, 10}));
+  EXPECT_EQ(Host(x), (std::vector<int>{1, 2, 3, 4, -1, -2, 7, 8, 9, 10}));
 }
 
 TEST_F(DeviceTest, RefusesCopiesBeyondTheEnd) {
@@ -197,7 +202,7 @@ TEST_F(DeviceTest, RefusesCopiesBeyondTheEnd) {
         << out;
   }
   EXPECT_EQ(host, std::vector<int>(4, -1));
-  EXPECT_EQ(*x.ToHost(), Counting(10));
+  EXPECT_EQ(Host(x), Counting(10));
   EXPECT_TRUE(x.CopyFrom(host, 6).ok());
 }
 
@@ -208,7 +213,7 @@ TEST_F(DeviceTest, TakesEmptyBuffersAndCopies) {
   EXPECT_TRUE(empty.CopyTo({}).ok());
   EXPECT_TRUE(empty.Zero().ok());
   EXPECT_TRUE(empty.Zero(stream_).ok());
-  EXPECT_TRUE(empty.ToHost()->empty());
+  EXPECT_TRUE(Host(empty).empty());
   PinnedBuffer<int> pinned = PinnedOf({});
   EXPECT_TRUE(pinned.span().empty());
   EXPECT_TRUE(empty.CopyFrom(stream_, pinned).ok());
@@ -262,13 +267,18 @@ TEST_F(DeviceTest, FreesOnceWhenABufferMoves) {
   DeviceBuffer<int> y = std::move(x);
   EXPECT_EQ(x.size(), 0u);
   EXPECT_EQ(device_.live().buffers, 1);
-  EXPECT_EQ(*y.ToHost(), (std::vector<int>{1, 2, 3}));
+  EXPECT_EQ(Host(y), (std::vector<int>{1, 2, 3}));
   y = Filled({4});  // the three are gone
   EXPECT_EQ(device_.live().buffers, 1);
   EXPECT_EQ(device_.live().bytes, 4);
   DeviceBuffer<int>& self = y;
   y = std::move(self);
-  EXPECT_EQ(*y.ToHost(), std::vector<int>{4});
+  EXPECT_EQ(Host(y), std::vector<int>{4});
+  PinnedBuffer<int> pinned = PinnedOf({5});
+  PinnedBuffer<int> to = std::move(pinned);
+  EXPECT_EQ(pinned.size(), 0u);
+  EXPECT_TRUE(pinned.span().empty());
+  EXPECT_EQ(to.span()[0], 5);
 }
 
 TEST_F(DeviceTest, RefusesWorkOnEmptyObjects) {
@@ -309,9 +319,9 @@ TEST_F(DeviceTest, RefusesWorkOnEmptyObjects) {
 TEST_F(DeviceTest, SetsBytes) {
   DeviceBuffer<int> x = Filled(Counting(100));
   ASSERT_OK(x.SetBytes(std::byte{0xff}));
-  EXPECT_EQ(*x.ToHost(), std::vector<int>(100, -1));
+  EXPECT_EQ(Host(x), std::vector<int>(100, -1));
   ASSERT_OK(x.Zero(stream_));
-  EXPECT_EQ(*x.ToHost(), std::vector<int>(100, 0));
+  EXPECT_EQ(Host(x), std::vector<int>(100, 0));
 }
 
 TEST_F(DeviceTest, KeepsTheOrderOfAStream) {
@@ -326,7 +336,7 @@ TEST_F(DeviceTest, KeepsTheOrderOfAStream) {
   for (int i = 0; i < 100; ++i) {
     ASSERT_EQ(result.span()[static_cast<size_t>(i)], 3 * (2 * (i + 1) + 1) + 5);
   }
-  EXPECT_EQ(*x.ToHost(), std::vector<int>(100, 0));
+  EXPECT_EQ(Host(x), std::vector<int>(100, 0));
 }
 
 TEST_F(DeviceTest, CopiesInAStream) {
@@ -350,7 +360,7 @@ TEST_F(DeviceTest, RefusesCopiesBetweenDifferentSizes) {
        {four.CopyFrom(stream_, three), four.CopyTo(stream_, three), four.CopyFrom(stream_, two)}) {
     EXPECT_EQ(status.code(), absl::StatusCode::kInvalidArgument) << status;
   }
-  EXPECT_EQ(*four.ToHost(), std::vector<int>(4, 0));
+  EXPECT_EQ(Host(four), std::vector<int>(4, 0));
 }
 
 TEST_F(DeviceTest, OrdersStreamsByEvents) {
@@ -384,7 +394,7 @@ TEST_F(DeviceTest, WaitsForTheMarkAndNotForALaterOne) {
   ASSERT_OK(event.Record(stream_));  // the wait above keeps its meaning
   ASSERT_OK(LaunchMultiplyAndAdd(stream_, x, 1, 5));
   ASSERT_OK(stream_.Synchronize());
-  EXPECT_EQ(*x.ToHost(), std::vector<int>{7});
+  EXPECT_EQ(Host(x), std::vector<int>{7});
   // An event that marks nothing holds nobody up.
   ASSERT_OK(stream_.Wait(AnEvent()));
   ASSERT_OK(AnEvent().Synchronize());
@@ -399,8 +409,8 @@ TEST_F(DeviceTest, WaitsWithoutAStreamForAllOfThem) {
   // A copy of x by the host comes after both streams and before what follows.
   ASSERT_OK(x.CopyFrom(std::vector<int>{100}));
   ASSERT_OK(LaunchMultiplyAndAdd(stream_, x, 1, 1));
-  EXPECT_EQ(*x.ToHost(), (std::vector<int>{101, 5, 7, 9, 11, 13, 15, 17}));
-  EXPECT_EQ(*y.ToHost(), (std::vector<int>{3, 6, 9, 12, 15, 18, 21, 24}));
+  EXPECT_EQ(Host(x), (std::vector<int>{101, 5, 7, 9, 11, 13, 15, 17}));
+  EXPECT_EQ(Host(y), (std::vector<int>{3, 6, 9, 12, 15, 18, 21, 24}));
 }
 
 TEST_F(DeviceTest, MeasuresTimeBetweenEvents) {
@@ -409,6 +419,8 @@ TEST_F(DeviceTest, MeasuresTimeBetweenEvents) {
   Event stop = AnEvent();
   EXPECT_EQ(stop.SecondsSince(start).status().code(), absl::StatusCode::kFailedPrecondition);
   ASSERT_OK(start.Record(stream_));
+  EXPECT_EQ(stop.SecondsSince(start).status().code(), absl::StatusCode::kFailedPrecondition);
+  EXPECT_EQ(start.SecondsSince(stop).status().code(), absl::StatusCode::kFailedPrecondition);
   for (int i = 0; i < 10; ++i) ASSERT_OK(LaunchMultiplyAndAdd(stream_, x, 1, 1));
   ASSERT_OK(stop.Record(stream_));
   const absl::StatusOr<double> seconds = stop.SecondsSince(start);
@@ -437,17 +449,17 @@ TEST_F(DeviceTest, ReplaysAGraphAsTheLaunchesItCaptured) {
   ASSERT_TRUE(graph.ok()) << graph.status();
   EXPECT_EQ(graph->size(), 3);
   ASSERT_OK(stream_.Synchronize());
-  EXPECT_EQ(*x.ToHost(), Counting(100));  // capturing ran nothing
+  EXPECT_EQ(Host(x), Counting(100));  // capturing ran nothing
   for (int i = 0; i < 5; ++i) {
     ASSERT_OK(graph->Replay(stream_));
     ASSERT_OK(work(y, y_copy, stream_));
-    EXPECT_EQ(*x.ToHost(), *y.ToHost());
-    EXPECT_EQ(*x_copy.ToHost(), *y_copy.ToHost());
+    EXPECT_EQ(Host(x), Host(y));
+    EXPECT_EQ(Host(x_copy), Host(y_copy));
   }
   Stream other = AnotherStream();
   ASSERT_OK(graph->Replay(other));
   ASSERT_OK(work(y, y_copy, stream_));
-  EXPECT_EQ(*x.ToHost(), *y.ToHost());
+  EXPECT_EQ(Host(x), Host(y));
 }
 
 TEST_F(DeviceTest, RefusesToWaitWhileItCaptures) {
@@ -464,7 +476,7 @@ TEST_F(DeviceTest, RefusesToWaitWhileItCaptures) {
   }
   // The stream is as before.
   ASSERT_OK(LaunchMultiplyAndAdd(stream_, x, 5, 0));
-  EXPECT_EQ(*x.ToHost(), std::vector<int>{5});
+  EXPECT_EQ(Host(x), std::vector<int>{5});
 }
 
 TEST_F(DeviceTest, ReturnsWhatTheCapturedWorkSays) {

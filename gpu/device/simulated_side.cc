@@ -31,6 +31,9 @@ absl::Status LaunchCall(const std::shared_ptr<StreamState>& stream, const Launch
     simulated.block = config.block;
     simulated.dynamic_shared_bytes = static_cast<uint32_t>(config.dynamic_shared_bytes);
     simulated.cooperative = config.cooperative;
+    simulated.compute_capability = context.options.compute_capability;
+    simulated.multiprocessors = context.options.multiprocessors;
+    simulated.resources.max_dynamic_shared = config.dynamic_shared_bytes;
     simulated.schedule = context.options.schedule;
     simulated.seed = context.options.seed;
     simulated.trace = context.options.trace;
