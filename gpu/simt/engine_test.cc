@@ -209,6 +209,22 @@ __global__ void AwkwardExpressions(gptr<int> out) {
   out[128 + lane] = __shfl_sync(0xFFFFFFFFu, __shfl_sync(0xFFFFFFFFu, lane, 9), 0);
 }
 
+__global__ void ElementArithmetic(gptr<int> x) {
+  x[0] += x[1];
+  x[0] *= x[2] + x[1];
+  x[3] = x[0];
+  x[4] = max(static_cast<int>(x[1]), static_cast<int>(x[2])) - x[1];
+  if (x[2] > x[1]) x[5]++;
+  x[2] = x[2] * 2 + -x[1];
+}
+
+TEST(EngineTest, ElementsStandForTheirValues) {
+  DeviceMemory memory;
+  const auto x = memory.Upload(Iota(6), "x").value();
+  EXPECT_TRUE(IsClean(Launch(memory, {.grid = 1, .block = 1}, ElementArithmetic, x)));
+  EXPECT_EQ(memory.Download(x, 6).value(), (std::vector<int>{3, 1, 3, 3, 1, 6}));
+}
+
 TEST(EngineTest, CompilersKeepTheMeaningOfExchanges) {
   DeviceMemory memory;
   const auto out = memory.Allocate<int>(160, "out").value();
@@ -497,6 +513,27 @@ TEST(EngineTest, LetsASingleThreadWalkFar) {
   EXPECT_EQ(Launch(memory, {.grid = 1, .block = 2}, WalkAlone, x, sum, n).status.code(),
             absl::StatusCode::kResourceExhausted);
 }
+
+__global__ void SearchesBeyondTheEnd(gptr<const int> x, gptr<int> out) {
+  int i = 0;
+  while (x[i] != 123456789) ++i;
+  __syncthreads();
+  out[0] = i;
+}
+
+#if !defined(__EMSCRIPTEN__)  // where it traps
+TEST(EngineTest, LeavesThreadsThatWouldNotEnd) {
+  DeviceMemory memory;
+  const auto x = memory.Upload(Iota(32), "x").value();
+  const auto out = memory.Allocate<int>(1, "out").value();
+  const LaunchResult result =
+      Launch(memory, {.grid = 1, .block = 32}, SearchesBeyondTheEnd, x, out);
+  ASSERT_EQ(result.diagnostics.size(), 1u);
+  EXPECT_EQ(result.diagnostics[0].finding, Finding::kOutOfBounds);
+  EXPECT_EQ(result.diagnostics[0].element, 32);
+  EXPECT_TRUE(IsClean(Launch(memory, {.grid = 1, .block = 1}, Mark, out)));  // and goes on
+}
+#endif
 
 TEST(EngineTest, GivesTheSameCountersEveryTime) {
   DeviceMemory memory;

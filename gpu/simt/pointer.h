@@ -12,6 +12,7 @@
 
 #include <cstring>
 #include <type_traits>
+#include <utility>
 
 #include "gpu/simt/internal/thread.h"
 
@@ -110,6 +111,30 @@ extern const Allocation null_allocation;
 template <class T>
 class Pointer;
 
+namespace internal {
+template <class T>
+inline constexpr bool kIsPointer = false;
+template <class T>
+inline constexpr bool kIsPointer<Pointer<T>> = true;
+}  // namespace internal
+
+template <class T>
+class Element;
+
+namespace internal {
+// The type that stands behind an argument: an element of device memory stands for its value.
+template <class T>
+struct PlainType {
+  using type = T;
+};
+template <class T>
+struct PlainType<Element<T>> {
+  using type = T;
+};
+template <class Argument>
+using ValueOf = typename PlainType<std::decay_t<Argument>>::type;
+}  // namespace internal
+
 // An element that may be written: reads when converted, writes when assigned.
 template <class T>
 class Element {
@@ -130,32 +155,32 @@ class Element {
     return value;
   }
   template <class U>
-  T operator+=(const U& by) && {
-    return Replace(static_cast<T>(Get() + by));
+  T operator+=(U&& by) && {
+    return Replace(static_cast<T>(Get() + internal::ValueOf<U>(std::forward<U>(by))));
   }
   template <class U>
-  T operator-=(const U& by) && {
-    return Replace(static_cast<T>(Get() - by));
+  T operator-=(U&& by) && {
+    return Replace(static_cast<T>(Get() - internal::ValueOf<U>(std::forward<U>(by))));
   }
   template <class U>
-  T operator*=(const U& by) && {
-    return Replace(static_cast<T>(Get() * by));
+  T operator*=(U&& by) && {
+    return Replace(static_cast<T>(Get() * internal::ValueOf<U>(std::forward<U>(by))));
   }
   template <class U>
-  T operator/=(const U& by) && {
-    return Replace(static_cast<T>(Get() / by));
+  T operator/=(U&& by) && {
+    return Replace(static_cast<T>(Get() / internal::ValueOf<U>(std::forward<U>(by))));
   }
   template <class U>
-  T operator|=(const U& by) && {
-    return Replace(static_cast<T>(Get() | by));
+  T operator|=(U&& by) && {
+    return Replace(static_cast<T>(Get() | internal::ValueOf<U>(std::forward<U>(by))));
   }
   template <class U>
-  T operator&=(const U& by) && {
-    return Replace(static_cast<T>(Get() & by));
+  T operator&=(U&& by) && {
+    return Replace(static_cast<T>(Get() & internal::ValueOf<U>(std::forward<U>(by))));
   }
   template <class U>
-  T operator^=(const U& by) && {
-    return Replace(static_cast<T>(Get() ^ by));
+  T operator^=(U&& by) && {
+    return Replace(static_cast<T>(Get() ^ internal::ValueOf<U>(std::forward<U>(by))));
   }
   T operator++() && { return Replace(static_cast<T>(Get() + 1)); }
   T operator--() && { return Replace(static_cast<T>(Get() - 1)); }
@@ -192,6 +217,8 @@ class Pointer {
  public:
   static_assert(std::is_trivially_copyable_v<T>, "device memory holds trivially copyable types");
   using Value = std::remove_const_t<T>;
+  // One read before it was written would lead anywhere. Pass pointers as arguments of the kernel.
+  static_assert(!internal::kIsPointer<Value>, "simulated memory holds no pointers");
 
   Pointer() = default;
   Pointer(std::nullptr_t) {}  // NOLINT: as a raw pointer

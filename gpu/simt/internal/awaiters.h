@@ -214,17 +214,7 @@ inline WarpWait<void> SyncWarp(uint32_t mask = kFullMask, uint32_t line = __buil
   return wait;
 }
 
-// The type that stands behind an argument: an element of device memory stands for its value.
-template <class T>
-struct ValueOf {
-  using type = T;
-};
-template <class T>
-struct ValueOf<Element<T>> {
-  using type = T;
-};
-
-template <class Argument, class T = typename ValueOf<std::decay_t<Argument>>::type>
+template <class Argument, class T = ValueOf<Argument>>
 WarpWait<T> Shuffle(ShuffleMode mode, uint32_t mask, Argument&& argument_value, int argument,
                     int width = kWarpSize, uint32_t line = __builtin_LINE(),
                     const char* file = __builtin_FILE()) {
@@ -255,9 +245,11 @@ inline WarpWait<uint32_t> Ballot(int kind, uint32_t mask, int predicate,
   return wait;
 }
 
-template <class T>
-WarpWait<uint32_t> MatchAny(uint32_t mask, T value, uint32_t line = __builtin_LINE(),
-                            const char* file = __builtin_FILE()) {
+template <class Argument, class T = ValueOf<Argument>>
+WarpWait<uint32_t> MatchAny(uint32_t mask, Argument&& argument_value,
+                            uint32_t line = __builtin_LINE(), const char* file = __builtin_FILE()) {
+  static_assert(sizeof(T) <= 16 && std::is_trivially_copyable_v<T>);
+  const T value = std::forward<Argument>(argument_value);
   WarpWait<uint32_t> wait;
   wait.operation.exchange = Exchange::kMatch;
   wait.operation.mask = mask;

@@ -96,6 +96,7 @@ LaunchResult Engine::Run(MemoryState& memory, const LaunchConfig& config, uint64
   active_.clear();
   events_ = 0;
   garbage_ = 0;
+  faults_ = 0;
   aborted_ = false;
   random_ = Random(config.seed);
   block_count_ = config.sample.empty() ? config.grid.Count() : config.sample.size();
@@ -115,7 +116,18 @@ LaunchResult Engine::Run(MemoryState& memory, const LaunchConfig& config, uint64
     trace.addresses = std::make_unique<uint64_t[]>(kFirstTrace);
   }
   tracer_.BeginLaunch(&memory, config.observer, this);
+#if defined(__EMSCRIPTEN__)
   RunGrid();
+#else
+  // What lies between here and Escape() holds nothing that would have to be destroyed, but for the
+  // frames of the thread that is left, and of those the outermost is freed.
+  if (setjmp(escape_) == 0) {
+    RunGrid();
+  } else {
+    if (current->root != nullptr) ::operator delete(current->root);
+    current->state = State::kDone;
+  }
+#endif
   for (const std::unique_ptr<EngineBlock>& block : slots_) DestroyFrames(*block);
   if (config.trace) {
     tracer_.EndLaunch(result_.counters);
@@ -545,6 +557,14 @@ void Engine::Abort() {
   for (const std::unique_ptr<EngineBlock>& block : slots_) {
     for (Thread& thread : block->threads) thread.mode = Mode::kAborted;
   }
+}
+
+void Engine::Escape() {
+#if defined(__EMSCRIPTEN__)
+  __builtin_trap();
+#else
+  std::longjmp(escape_, 1);
+#endif
 }
 
 void Engine::Fail(absl::Status status) {

@@ -4,6 +4,7 @@
 #define ASSAY_GPU_SIMT_INTERNAL_ENGINE_H_
 
 #include <array>
+#include <csetjmp>
 #include <cstdint>
 #include <memory>
 #include <string>
@@ -126,6 +127,9 @@ class Engine : public FindingSink {
   void Order(std::vector<uint32_t>& order, uint32_t n);
 
   void Abort();
+  // Leaves a thread that would not end. In WebAssembly, which has no way out of a function that is
+  // running, a trap.
+  [[noreturn]] void Escape();
   // A new finding; null where an equal one exists (its count goes up) or there are enough. Equal:
   // of one kind, between the same places.
   Diagnostic* Add(Finding finding, Severity severity, uint64_t place, uint64_t other_place = 0);
@@ -154,6 +158,8 @@ class Engine : public FindingSink {
   int64_t max_shared_ = 0;
   uint64_t events_ = 0;
   uint32_t garbage_ = 0;
+  int64_t faults_ = 0;
+  std::jmp_buf escape_;
   bool aborted_ = false;
 };
 

@@ -13,6 +13,10 @@
 namespace assay::simt::internal {
 namespace {
 
+// How often a thread may touch memory after its launch has failed, before it is taken to loop for
+// ever on what it reads.
+constexpr int64_t kMaxFaults = 10'000'000;
+
 // Source files by number; names are string literals, of which one file may have several.
 struct FileTable {
   std::mutex mutex;
@@ -174,8 +178,11 @@ uint64_t Engine::ReportFault(const Allocation* allocation, uint64_t offset, uint
                              uint32_t alignment, Action action, const Where& where) {
   // Small numbers mostly, so that loops over them end; now and then all bits, for those that wait.
   garbage_ = garbage_ * 1664525u + 1013904223u;
-  const uint64_t garbage = (garbage_ >> 20) % 61 == 0 ? ~uint64_t{0} : garbage_ >> 30;
-  if (aborted_) return garbage;
+  const uint64_t garbage = (garbage_ >> 16) % 61 == 0 ? ~uint64_t{0} : garbage_ >> 25;
+  if (aborted_) {
+    if (++faults_ > kMaxFaults) Escape();
+    return garbage;
+  }
   const Details* details = allocation->details;
   const bool freed = details != nullptr && !details->live;
   const bool outside_it = details == nullptr || freed || offset >= allocation->bytes ||

@@ -30,10 +30,16 @@ constexpr uint8_t kAtomicAccess = 2;
 constexpr uint8_t kOtherLanes = 4;
 constexpr uint8_t kOtherWarps = 8;
 constexpr uint8_t kOtherBlocks = 16;
+constexpr uint8_t kOthers = kOtherLanes | kOtherWarps | kOtherBlocks;
+// Of an atomic: its block had written here by a plain store before it, in this launch, and in this
+// epoch of the block. Atomics of others are no match for that.
+constexpr uint8_t kPlainBefore = 32;
+constexpr uint8_t kPlainInEpoch = 64;
 
 struct Cell {
   Stamp write;
   Stamp read;
+  Stamp other;  // the last read by another thread than that of `read`, to be named with a finding
 };
 
 // Zeroed by the operating system when first touched: big buffers of which a sampled block sees

@@ -79,9 +79,8 @@ Stamp Shadow::Merge(const Stamp& old, const Stamp& now, const WarpOrder& order,
                     uint32_t floor) const {
   Stamp merged = now;
   if (old.segment < floor) return merged;
-  constexpr uint8_t kOthers = kOtherLanes | kOtherWarps | kOtherBlocks;
   if (old.segment == now.segment) {
-    merged.flags |= old.flags & kOthers;
+    merged.flags |= old.flags & (kOthers | kPlainBefore | kPlainInEpoch);
     if (old.lane != now.lane) merged.flags |= kOtherLanes;
     return merged;
   }
@@ -90,9 +89,9 @@ Stamp Shadow::Merge(const Stamp& old, const Stamp& now, const WarpOrder& order,
     merged.flags |= kOtherBlocks;
     return merged;
   }
-  merged.flags |= old.flags & kOtherBlocks;
+  merged.flags |= old.flags & (kOtherBlocks | kPlainBefore);
   if (old.segment < order.epoch_floor) return merged;
-  merged.flags |= old.flags & kOtherWarps;
+  merged.flags |= old.flags & (kOtherWarps | kPlainInEpoch);
   if (static_cast<int>(record.warp) != order.warp) {
     merged.flags |= kOtherWarps;
   } else if (old.segment >= order.floor) {

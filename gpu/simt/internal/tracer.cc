@@ -138,7 +138,7 @@ void Tracer::Flush(Warp& warp, std::span<const uint32_t> ran) {
   }
   ++segments_;
   if (alike) {
-    FlushAlike(warp, lanes);
+    FlushAlike(warp, lanes, ran);
   } else {
     ++divergent_segments_;
     FlushDivergent(warp, lanes, ran);
@@ -146,21 +146,34 @@ void Tracer::Flush(Warp& warp, std::span<const uint32_t> ran) {
   for (const uint32_t lane : ran) warp.threads[lane].trace_size = 0;
 }
 
-void Tracer::FlushAlike(Warp& warp, uint32_t lanes) {
-  Instruction instruction;
-  const uint64_t* addresses[kWarpSize];
+void Tracer::FlushAlike(Warp& warp, uint32_t lanes, std::span<const uint32_t> ran) {
+  Instruction counted;
+  Instruction checked;
+  const uint64_t* by_number[kWarpSize];
+  const uint64_t* by_turn[kWarpSize];
   for (uint32_t rest = lanes; rest != 0; rest &= rest - 1) {
     const int lane = __builtin_ctz(rest);
-    addresses[instruction.n] = warp.threads[lane].addresses;
-    instruction.lane[instruction.n++] = static_cast<uint8_t>(lane);
+    by_turn[counted.n] = warp.threads[ran[static_cast<size_t>(counted.n)]].addresses;
+    checked.lane[counted.n] = static_cast<uint8_t>(ran[static_cast<size_t>(counted.n)]);
+    by_number[counted.n] = warp.threads[lane].addresses;
+    counted.lane[counted.n++] = static_cast<uint8_t>(lane);
   }
-  const Thread& first = warp.threads[instruction.lane[0]];
+  checked.n = counted.n;
+  const bool forward = std::equal(counted.lane, counted.lane + counted.n, checked.lane);
+  const Thread& first = warp.threads[ran[0]];
   for (uint32_t i = 0; i < first.trace_size; ++i) {
-    for (int k = 0; k < instruction.n; ++k) instruction.address[k] = addresses[k][i];
-    instruction.site = first.sites[i];
-    instruction.site_index = IndexOf(instruction.site);
-    Count(warp, instruction);
-    CheckOrder(warp, instruction);
+    for (int k = 0; k < counted.n; ++k) counted.address[k] = by_number[k][i];
+    counted.site = first.sites[i];
+    counted.site_index = IndexOf(counted.site);
+    Count(warp, counted);
+    if (forward) {
+      CheckOrder(warp, counted);
+      continue;
+    }
+    for (int k = 0; k < checked.n; ++k) checked.address[k] = by_turn[k][i];
+    checked.site = counted.site;
+    checked.site_index = counted.site_index;
+    CheckOrder(warp, checked);
   }
 }
 
@@ -274,8 +287,9 @@ void Tracer::Check(Warp& warp, const Instruction& instruction) {
   if (IsShared(instruction.site)) {
     EngineBlock& block = *warp.block;
     if (log2_width < block.shared_granule_log2) block.RefineShared(log2_width);
-    CheckCells<kAction>(warp, instruction, block.shared_cells.data(), block.shared_granule_log2,
-                        /*initialised=*/false, warp.order.epoch_floor, block.first_segment);
+    CheckCells<kAction>(warp, instruction,
+                        {block.shared_cells.data(), block.shared_granule_log2,
+                         /*initialised=*/false, warp.order.epoch_floor, block.first_segment});
     return;
   }
   // Lanes nearly always touch one buffer.
@@ -301,99 +315,140 @@ void Tracer::Check(Warp& warp, const Instruction& instruction) {
       std::copy(instruction.address + begin, instruction.address + end, part.address);
       checked = &part;
     }
-    CheckCells<kAction>(warp, *checked, cells, details.granule_log2, details.initialised,
-                        shadow_.launch_floor(), 0);
+    CheckCells<kAction>(warp, *checked,
+                        {cells, details.granule_log2, details.initialised, shadow_.launch_floor(),
+                         /*first_segment=*/0});
     begin = end;
   }
 }
 
-// first_segment: accesses of shared memory before it belong to an earlier block, whose values are
-// no initialisation; 0 for global memory.
 template <Action kAction>
-void Tracer::CheckCells(Warp& warp, const Instruction& instruction, Cell* cells, int granule_log2,
-                        bool initialised, uint32_t floor, uint32_t first_segment) {
+void Tracer::CheckCells(Warp& warp, const Instruction& instruction, const CellRange& range) {
   constexpr bool kReads =
       kAction == Action::kLoad || kAction == Action::kAtomicLoad || kAction == Action::kAtomic;
   constexpr bool kWrites = kAction != Action::kLoad && kAction != Action::kAtomicLoad;
   constexpr bool kIsAtomic = kAction != Action::kLoad && kAction != Action::kStore;
   constexpr uint64_t kOffsetMask = (uint64_t{1} << kAllocationShift) - 1;
-  constexpr uint8_t kOthers = kOtherLanes | kOtherWarps | kOtherBlocks;
-  const int granules = std::max(1, WidthOf(instruction.site) >> granule_log2);
-  const Acquired* acquired = AcquiredIfAny(warp);
+  const uint32_t floor = range.floor;
+  const int granules = std::max(1, WidthOf(instruction.site) >> range.granule_log2);
+  Access access;
+  access.site = instruction.site;
+  access.site_index = instruction.site_index;
   bool calm = false;  // nobody wrote, in this epoch, what the lane before has read
   for (int k = 0; k < instruction.n; ++k) {
-    const int lane = instruction.lane[k];
-    const uint32_t segment = warp.order.segment[lane];
-    Cell* cell = cells + ((instruction.address[k] & kOffsetMask) >> granule_log2);
+    access.lane = instruction.lane[k];
+    access.segment = warp.order.segment[access.lane];
+    access.address = instruction.address[k];
+    Cell* cell = range.cells + ((access.address & kOffsetMask) >> range.granule_log2);
     if constexpr (kAction == Action::kLoad) {
       // One value for many lanes is the most common way to read.
-      if (calm && instruction.address[k] == instruction.address[k - 1] &&
-          segment == warp.order.segment[instruction.lane[k - 1]]) {
-        for (int g = 0; g < granules; ++g) cell[g].read.flags |= kOtherLanes;
+      if (calm && access.address == instruction.address[k - 1] &&
+          access.segment == warp.order.segment[instruction.lane[k - 1]]) {
+        for (int g = 0; g < granules; ++g) {
+          cell[g].read.flags |= kOtherLanes;
+          cell[g].other = {access.segment, access.site_index, instruction.lane[k], 0};
+        }
         continue;
       }
       calm = true;
     }
     for (int g = 0; g < granules; ++g, ++cell) {
-      const Stamp write = cell->write;
       if constexpr (kReads) {
-        const bool known = initialised || ((write.flags & kInitialised) != 0 &&
-                                           (first_segment == 0 || write.segment >= first_segment));
+        const bool known = range.initialised || ((cell->write.flags & kInitialised) != 0 &&
+                                                 cell->write.segment >= range.first_segment);
         if (!known) [[unlikely]] {
-          sink_->OnUninitialised(warp, lane, instruction.site, instruction.address[k]);
+          sink_->OnUninitialised(warp, access.lane, access.site, access.address);
           // Said once for global memory; for shared memory a mark would pass for a write.
-          if (first_segment == 0) cell->write.flags |= kInitialised;
+          if (range.first_segment == 0) cell->write.flags |= kInitialised;
         }
       }
-      if constexpr (kAction == Action::kLoad) calm = calm && write.segment < floor;
-      // An access of the same thread in the same segment, by nobody else, is in order.
-      const bool own_write =
-          write.segment == segment && write.lane == lane && (write.flags & kOthers) == 0;
-      if (write.segment >= floor && !own_write) [[unlikely]] {
-        if (!(kIsAtomic && (write.flags & kAtomicAccess) != 0) &&
-            shadow_.Unordered(write, warp.order, lane, acquired, floor)) {
-          const bool same_value = kAction == Action::kStore &&
-                                  (instruction.address[k] & kSilent) != 0 &&
-                                  (write.flags & kAtomicAccess) == 0;
-          sink_->OnRace(warp, lane, instruction.site, instruction.address[k], SiteAt(write.site),
-                        write, same_value);
-        }
+      if (cell->write.segment >= floor) [[unlikely]] {
+        calm = false;
+        CheckWrites<kAction>(warp, access, *cell, floor);
       }
-      const Stamp read = cell->read;
       if constexpr (kWrites) {
-        const bool own_read =
-            read.segment == segment && read.lane == lane && (read.flags & kOthers) == 0;
-        if (read.segment >= floor && !own_read) [[unlikely]] {
-          if (!(kIsAtomic && (read.flags & kAtomicAccess) != 0) &&
-              shadow_.Unordered(read, warp.order, lane, acquired, floor)) {
-            sink_->OnRace(warp, lane, instruction.site, instruction.address[k], SiteAt(read.site),
-                          read, /*same_value=*/false);
-          }
-        }
+        if (cell->read.segment >= floor) CheckReads(warp, access, *cell, kIsAtomic, floor);
       }
-      Stamp now;
-      now.segment = segment;
-      now.site = instruction.site_index;
-      now.lane = static_cast<uint8_t>(lane);
-      now.flags = kIsAtomic ? kAtomicAccess : 0;
-      if constexpr (kWrites) {
-        now.flags |= kInitialised;
-        // Atomics, and stores of one value, leave others' traces standing.
-        if (kIsAtomic && (write.flags & kAtomicAccess) != 0 && write.segment >= floor) {
-          now = shadow_.Merge(write, now, warp.order, floor);
-        }
-        cell->write = now;
-      } else if (read.segment < floor ||
-                 (read.segment == segment && read.lane == lane && read.flags == now.flags)) {
-        cell->read = now;
-      } else {
-        cell->read = shadow_.Merge(read, now, warp.order, floor);
-        // A plain read among atomic ones keeps an atomic write from passing as ordered.
-        if (!kIsAtomic || (read.flags & kAtomicAccess) == 0) {
-          cell->read.flags &= static_cast<uint8_t>(~kAtomicAccess);
-        }
+      LeaveStamp<kAction>(warp, access, *cell, floor);
+    }
+  }
+}
+
+// Whether an access is by the thread of a stamp in its present segment, and nobody else's.
+inline bool IsOwn(const Stamp& stamp, const Access& access) {
+  return stamp.segment == access.segment && stamp.lane == access.lane &&
+         (stamp.flags & kOthers) == 0;
+}
+
+// The access against the last write.
+template <Action kAction>
+void Tracer::CheckWrites(const Warp& warp, const Access& access, const Cell& cell, uint32_t floor) {
+  constexpr bool kIsAtomic = kAction != Action::kLoad && kAction != Action::kStore;
+  const Stamp& write = cell.write;
+  if (IsOwn(write, access)) return;
+  if (kIsAtomic && (write.flags & kAtomicAccess) != 0) {
+    if ((write.flags & kPlainBefore) == 0) return;
+    const Shadow::SegmentRecord& record = shadow_.RecordOf(write.segment);
+    const bool same_block = record.block == warp.order.block;
+    if (same_block &&
+        ((write.flags & kPlainInEpoch) == 0 || static_cast<int>(record.warp) == warp.order.warp)) {
+      return;
+    }
+  }
+  if (!shadow_.Unordered(write, warp.order, access.lane, AcquiredIfAny(warp), floor)) return;
+  const bool same_value = kAction == Action::kStore && (access.address & kSilent) != 0 &&
+                          (write.flags & kAtomicAccess) == 0;
+  sink_->OnRace(warp, access.lane, access.site, access.address, SiteAt(write.site), write,
+                same_value);
+}
+
+// A writing access against the last reads.
+void Tracer::CheckReads(const Warp& warp, const Access& access, const Cell& cell, bool atomic,
+                        uint32_t floor) {
+  const Stamp& read = cell.read;
+  if (IsOwn(read, access)) return;
+  if (atomic && (read.flags & kAtomicAccess) != 0) return;
+  if (!shadow_.Unordered(read, warp.order, access.lane, AcquiredIfAny(warp), floor)) return;
+  // Where the last reader was this thread itself, it is another that it conflicts with.
+  const bool own = read.segment == access.segment && read.lane == access.lane;
+  const Stamp& named = own && cell.other.segment >= floor ? cell.other : read;
+  sink_->OnRace(warp, access.lane, access.site, access.address, SiteAt(named.site), named,
+                /*same_value=*/false);
+}
+
+template <Action kAction>
+void Tracer::LeaveStamp(const Warp& warp, const Access& access, Cell& cell, uint32_t floor) {
+  constexpr bool kWrites = kAction != Action::kLoad && kAction != Action::kAtomicLoad;
+  constexpr bool kIsAtomic = kAction != Action::kLoad && kAction != Action::kStore;
+  Stamp now = {access.segment, access.site_index, static_cast<uint8_t>(access.lane),
+               kIsAtomic ? kAtomicAccess : uint8_t{0}};
+  if constexpr (kWrites) {
+    const Stamp write = cell.write;
+    now.flags |= kInitialised;
+    if (kIsAtomic && write.segment >= floor) {
+      if ((write.flags & kAtomicAccess) != 0) {
+        now = shadow_.Merge(write, now, warp.order, floor);
+      } else if (IsOwn(write, access)) {
+        return;  // the thread's plain store says more: nobody's atomic is ordered with it
+      } else if (shadow_.RecordOf(write.segment).block == warp.order.block) {
+        now.flags |= kPlainBefore;
+        if (write.segment >= warp.order.epoch_floor) now.flags |= kPlainInEpoch;
       }
     }
+    cell.write = now;
+    return;
+  }
+  const Stamp read = cell.read;
+  if (read.segment < floor ||
+      (read.segment == now.segment && read.lane == now.lane && read.flags == now.flags)) {
+    cell.read = now;
+    return;
+  }
+  if (read.segment != now.segment || read.lane != now.lane) cell.other = read;
+  cell.read = shadow_.Merge(read, now, warp.order, floor);
+  // A plain read among atomic ones keeps an atomic write from passing as ordered.
+  if (!kIsAtomic || (read.flags & kAtomicAccess) == 0) {
+    cell.read.flags &= static_cast<uint8_t>(~kAtomicAccess);
   }
 }
 

@@ -30,13 +30,31 @@ class FindingSink {
   virtual void OnUninitialised(const Warp& warp, int lane, uint32_t site, uint64_t address) = 0;
 };
 
-// One memory instruction of a warp: the active lanes in order, and an address for each.
+// One memory instruction of a warp: the active lanes, and an address for each.
 struct Instruction {
   uint32_t site = 0;
   uint16_t site_index = 0;
   int n = 0;
-  uint8_t lane[kWarpSize];
+  uint8_t lane[kWarpSize];      // ascending to count, in the order of running to check
   uint64_t address[kWarpSize];  // with kSilent where it applies
+};
+
+// One lane's part of an instruction.
+struct Access {
+  int lane = 0;
+  uint32_t segment = 0;
+  uint32_t site = 0;
+  uint16_t site_index = 0;
+  uint64_t address = 0;
+};
+
+// The cells of the memory that an instruction touches.
+struct CellRange {
+  Cell* cells = nullptr;
+  int granule_log2 = 2;
+  bool initialised = false;    // all of it, by the host
+  uint32_t floor = 0;          // accesses of segments below it are ordered before all of now
+  uint32_t first_segment = 0;  // shared memory: below it a write was that of an earlier block
 };
 
 class Tracer {
@@ -70,15 +88,20 @@ class Tracer {
   };
 
   uint16_t IndexOf(uint32_t site);
-  void FlushAlike(Warp& warp, uint32_t lanes);
+  void FlushAlike(Warp& warp, uint32_t lanes, std::span<const uint32_t> ran);
   void FlushDivergent(Warp& warp, uint32_t lanes, std::span<const uint32_t> ran);
   void CheckOrder(Warp& warp, const Instruction& instruction);
   void Count(Warp& warp, const Instruction& instruction);
   template <Action kAction>
   void Check(Warp& warp, const Instruction& instruction);
   template <Action kAction>
-  void CheckCells(Warp& warp, const Instruction& instruction, Cell* cells, int granule_log2,
-                  bool initialised, uint32_t floor, uint32_t first_segment);
+  void CheckCells(Warp& warp, const Instruction& instruction, const CellRange& cells);
+  template <Action kAction>
+  void CheckWrites(const Warp& warp, const Access& access, const Cell& cell, uint32_t floor);
+  void CheckReads(const Warp& warp, const Access& access, const Cell& cell, bool atomic,
+                  uint32_t floor);
+  template <Action kAction>
+  void LeaveStamp(const Warp& warp, const Access& access, Cell& cell, uint32_t floor);
   void Synchronise(Warp& warp, const Instruction& instruction, bool acquire, bool release);
 
   MemoryState* memory_ = nullptr;
