@@ -122,7 +122,7 @@ LaunchResult Launch(DeviceMemory& memory, const LaunchConfig& config, void (*ker
 // Runs it forward, in reverse and `random_runs` times in random order, each from the memory as it
 // was before, and demands the same bits in all of global memory afterwards: a difference is a
 // kScheduleDependence (kernels that add floats atomically have it by nature). The result is that
-// of the forward run, with the findings of all.
+// of the forward run, with the findings of all. Memory: three copies of all buffers.
 template <class... Parameters, class... Arguments>
 LaunchResult LaunchUnderAllSchedules(DeviceMemory& memory, const LaunchConfig& config,
                                      int random_runs, void (*kernel)(Parameters...),

@@ -264,8 +264,12 @@ void Engine::BeginEpoch(EngineBlock& block) {
   if (block.acquired != nullptr) {
     // A barrier shares what any thread has learnt.
     Acquired& acquired = *block.acquired;
-    for (Knowledge& warp : acquired.warps) acquired.block.Join(warp), warp.clear();
-    for (Knowledge& thread : acquired.threads) acquired.block.Join(thread), thread.clear();
+    for (std::vector<Knowledge>* each : {&acquired.warps, &acquired.threads}) {
+      for (Knowledge& knowledge : *each) {
+        acquired.block.Join(knowledge);
+        knowledge.clear();
+      }
+    }
   }
   if (shadow.exhausted() || tracer_.exhausted()) {
     Fail(absl::ResourceExhaustedError(
