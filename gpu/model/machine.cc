@@ -58,6 +58,7 @@ constexpr Field<GpuMachine> kGpuFields[] = {
     {"lsu_lanes", &G::lsu_lanes, nullptr, 1, 1, 1024},
     {"l1_bytes", &G::l1_bytes, nullptr, 1, 1, 4096},
     {"tag_lines", &G::tag_lines, nullptr, 1, 0.1, 1024},
+    {"l1_total_bytes", &G::l1_total_bytes, nullptr, 1, 1024, 1e9},
     {"l1_latency", &G::l1_latency, nullptr, 1, 1, 1e4},
     {"shared_latency", &G::shared_latency, nullptr, 1, 1, 1e4},
     {"l2_bytes", &G::l2_bytes, nullptr, 1, 4096, 1e12},

@@ -71,9 +71,10 @@ struct GpuMachine {
   double alu_latency = 0;        // clocks from one FFMA to another that needs it
 
   // Level 1 and shared memory, per clock.
-  double lsu_lanes = 0;  // lanes' addresses taken by the load-store unit
-  double l1_bytes = 0;   // bytes moved to or from the registers
-  double tag_lines = 0;  // lines of 128 bytes looked up
+  double lsu_lanes = 0;       // lanes' addresses taken by the load-store unit
+  double l1_bytes = 0;        // bytes moved to or from the registers
+  double tag_lines = 0;       // lines of 128 bytes looked up
+  double l1_total_bytes = 0;  // of an SM, L1 and shared memory together
   double l1_latency = 0;
   double shared_latency = 0;
 
