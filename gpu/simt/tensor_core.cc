@@ -257,7 +257,7 @@ int LeastArchitecture(const MmaInstruction& instruction) {
     return 0;
   }
   if (plain.a == MmaInput::kF16) return plain.k == 8 ? 75 : 80;
-  if (plain.a == MmaInput::kBF16 || plain.a == MmaInput::kB1And) return 80;
+  if (plain.a == MmaInput::kB1And) return 80;
   return plain.m == 8 ? 75 : 80;
 }
 

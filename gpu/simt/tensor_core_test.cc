@@ -403,6 +403,27 @@ TEST(TensorCoreTest, KeepsSubnormals) {
   }
 }
 
+TEST(TensorCoreTest, OverflowsToInfinity) {
+  Matrix a = MakeMatrix(16, 16);
+  Matrix b = MakeMatrix(16, 8);
+  Matrix c = MakeMatrix(16, 8);
+  a[0][0] = 0x7f7f;  // the largest bf16
+  b[0][0] = 0x7f7f;
+  b[0][1] = 0xff7f;
+  b[0][2] = 0x3f80;  // 1
+  c[0][2] = 0x7f7fffff;
+  a[1][0] = 0x3f80;
+  b[0][3] = 0x7180;  // 2^100: beside the largest f32, 2^128 - 2^104, it is cut away
+  c[1][3] = 0x7f7fffff;
+  for (const SumRule rule : {SumRule{}, SumRule::Ampere(), SumRule::Hopper()}) {
+    const Matrix d = Product(kBF16K16, a, b, c, rule);
+    EXPECT_EQ(d[0][0], 0x7f800000u);
+    EXPECT_EQ(d[0][1], 0xff800000u);
+    EXPECT_EQ(d[0][2], 0x7f800000u);
+    EXPECT_EQ(d[1][3], 0x7f7fffffu);
+  }
+}
+
 // What makes the comparison with the naive product worth something: registers in other places give
 // other products.
 TEST(TensorCoreTest, NoticesEveryMisplacedRegister) {
