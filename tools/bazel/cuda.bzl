@@ -19,7 +19,8 @@ load("@local_cuda//:defs.bzl", "CUDA_FOUND", "NVCC")
 load("//tools/bazel:cc.bzl", "assay_library", "assay_test")
 load("//tools/bazel:copts.bzl", "TOOL")
 
-_REQUIRES_CUDA = [
+# target_compatible_with of what needs the toolkit.
+REQUIRES_CUDA = [
     "@platforms//os:linux",
     "@platforms//cpu:x86_64",
 ] if CUDA_FOUND else ["@platforms//:incompatible"]
@@ -164,7 +165,7 @@ def cuda_library(name, deps = [], **kwargs):
     _cuda_objects(
         name = name,
         deps = deps + (["@local_cuda//:cudart"] if CUDA_FOUND else []),
-        target_compatible_with = _REQUIRES_CUDA,
+        target_compatible_with = REQUIRES_CUDA,
         **kwargs
     )
 
@@ -180,7 +181,7 @@ def cuda_test(name, srcs, deps = [], size = "small", tags = [], **kwargs):
         copts = TOOL,
         # A GPU may come or go between two runs, so a pass is never taken from the cache.
         tags = tags + ["gpu", "external"],
-        target_compatible_with = _REQUIRES_CUDA,
+        target_compatible_with = REQUIRES_CUDA,
         deps = deps + ["@gtest//:gtest_main"] + ([":" + name + "_device"] if device else []),
         **kwargs
     )
@@ -284,7 +285,7 @@ def cuda_cubin(name, src, arch = "75", deps = [], **kwargs):
         src = src,
         arch = arch,
         deps = deps + (["@local_cuda//:cudart"] if CUDA_FOUND else []),
-        target_compatible_with = _REQUIRES_CUDA,
+        target_compatible_with = REQUIRES_CUDA,
         **kwargs
     )
 
@@ -332,7 +333,7 @@ def cuda_resource_test(name, src, max_registers = None, spills = 0, deps = [], a
         max_registers = {kernel: str(most) for kernel, most in limits.items()},
         max_spill_bytes = -1 if spills == None else spills,
         tags = tags,
-        target_compatible_with = _REQUIRES_CUDA,
+        target_compatible_with = REQUIRES_CUDA,
     )
 
 def cuda_compile_test(name, src, deps = [], archs = ["75", "90"], size = "small", tags = []):
