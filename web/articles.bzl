@@ -6,6 +6,7 @@ ARTICLES = [
     "numerical-pitfalls",
     "nearest-neighbours",
     "isotonic",
+    "roofline",
 ]
 
 def article_targets(target = None):

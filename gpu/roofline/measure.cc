@@ -145,8 +145,11 @@ Machine HostMachine(std::string name, const MeasuredHost& host) {
   return machine;
 }
 
-std::vector<CacheStep> CacheSteps(std::span<const int64_t> bytes, std::span<const double> seconds) {
-  ASSAY_CHECK_EQ(bytes.size(), seconds.size());
+std::vector<CacheStep> CacheSteps(std::span<const int64_t> bytes,
+                                  std::span<const double> measured) {
+  ASSAY_CHECK_EQ(bytes.size(), measured.size());
+  std::vector<double> seconds(measured.begin(), measured.end());
+  for (size_t i = seconds.size(); i-- > 1;) seconds[i - 1] = std::min(seconds[i - 1], seconds[i]);
   constexpr double kSame = 1.4, kSlope = 1.15;
   std::vector<CacheStep> steps;
   bool on_slope = true;  // before the first set there is no level

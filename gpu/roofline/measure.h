@@ -71,9 +71,10 @@ struct CacheStep {
 
 // Levels in latencies over rising working sets. A level lasts while a load takes at most 1.4 times
 // its fastest one; sets on the slope to the next level, where a load takes over 1.15 times as long
-// as one set before, belong to neither. The last level has no end: its bytes are the last set's.
-//   bytes, seconds: of equal length, bytes ascending.
-std::vector<CacheStep> CacheSteps(std::span<const int64_t> bytes, std::span<const double> seconds);
+// as one set before, belong to neither. The last level has no end: its bytes are the last set's. A
+// smaller set that was slower than a larger one was disturbed, and counts as the larger one does.
+//   bytes, measured: of equal length, bytes ascending; seconds of one load.
+std::vector<CacheStep> CacheSteps(std::span<const int64_t> bytes, std::span<const double> measured);
 
 }  // namespace assay::roofline
 

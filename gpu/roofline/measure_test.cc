@@ -65,7 +65,7 @@ TEST(MeasureTest, BestAndMedian) {
 }
 
 TEST(MeasureTest, MeasuresAWholeMachine) {
-  const auto host = MeasureHost(Ticking(), 24000, WorkingSets(4096, 8192));
+  const auto host = MeasureHost(Ticking(), 1500, WorkingSets(4096, 8192));
   ASSERT_TRUE(host.ok()) << host.status();
   ASSERT_EQ(host->chase.size(), 3u);
   EXPECT_EQ(host->chase[1].spec.bytes, 5760);
@@ -74,6 +74,8 @@ TEST(MeasureTest, MeasuresAWholeMachine) {
   EXPECT_EQ(machine.peak(Precision::kF32), host->fma_f32.best());
   EXPECT_EQ(machine.peak(Precision::kF64), host->fma_f64.best());
   EXPECT_EQ(machine.bytes_per_s, host->triad.best());
+  EXPECT_EQ(host->triad.best(), 1536);
+  EXPECT_EQ(host->copy.best(), 2048);
   EXPECT_GT(RidgePoint(machine, Precision::kF32), 0);
 }
 
@@ -113,6 +115,12 @@ TEST(MeasureTest, FindsLevelsAndLeavesOutSlopes) {
   EXPECT_EQ(steps[1].seconds, 4);
   EXPECT_EQ(steps[2].bytes, 1024);
   EXPECT_EQ(steps[2].seconds, 16);
+  // One set that was disturbed makes no level of its own.
+  std::vector<double> disturbed = seconds;
+  disturbed[1] = 3;
+  const std::vector<CacheStep> same = CacheSteps(bytes, disturbed);
+  ASSERT_EQ(same.size(), 3u);
+  EXPECT_EQ(same[0].bytes, 16);
   EXPECT_TRUE(CacheSteps({}, {}).empty());
   EXPECT_EQ(CacheSteps(std::vector<int64_t>{4}, std::vector<double>{1}).size(), 1u);
 }
