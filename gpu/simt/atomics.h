@@ -19,6 +19,8 @@ namespace internal {
 // What the engine needs to know of an atomic that changed nothing: a thread that only looks makes
 // no progress for others.
 void NoteAtomic(bool changed);
+// Without trace, nothing else would notice a thread that looks at one place for ever.
+void NoteLook(const Where& where);
 
 template <class T, class Combine>
 T ReadModifyWrite(const Pointer<T>& target, const Where& where, Combine combine) {
@@ -26,8 +28,9 @@ T ReadModifyWrite(const Pointer<T>& target, const Where& where, Combine combine)
                 "atomics work on 2, 4 or 8 bytes");
   const Allocation* allocation = target.allocation();
   const T before = Load<T>(allocation, target.offset(), where, Action::kAtomic);
-  Thread* thread = current;
-  if (thread->mode == Mode::kAborted) return before;
+  const Mode mode = current->mode;
+  if (mode == Mode::kUntraced) NoteLook(where);
+  if (mode == Mode::kAborted) return before;
   const T after = combine(before);
   NoteAtomic(std::memcmp(static_cast<const void*>(&before), static_cast<const void*>(&after),
                          sizeof(T)) != 0);
@@ -71,7 +74,9 @@ T atomicCAS(const Pointer<T>& target, std::type_identity_t<T> expected,
 template <class T>
 std::remove_const_t<T> load_volatile(const Pointer<T>& source, uint32_t line = __builtin_LINE(),
                                      const char* file = __builtin_FILE()) {
-  return internal::Load<std::remove_const_t<T>>(source.allocation(), source.offset(), {line, file},
+  const internal::Where where{line, file};
+  if (internal::current->mode == internal::Mode::kUntraced) internal::NoteLook(where);
+  return internal::Load<std::remove_const_t<T>>(source.allocation(), source.offset(), where,
                                                 internal::Action::kAtomicLoad);
 }
 template <class T>

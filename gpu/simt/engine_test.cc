@@ -457,6 +457,10 @@ TEST(EngineTest, RefusesWhatCudaRefuses) {
   EXPECT_EQ(status({.grid = {1, 70000}, .block = 32}).code(), absl::StatusCode::kInvalidArgument);
   EXPECT_EQ(status({.grid = 1, .block = 32, .dynamic_shared_bytes = 49153}).code(),
             absl::StatusCode::kInvalidArgument);
+  EXPECT_EQ(status({.grid = 1, .block = 32, .multiprocessors = 0}).code(),
+            absl::StatusCode::kInvalidArgument);
+  EXPECT_EQ(status({.grid = 1, .block = 32, .compute_capability = 10}).code(),
+            absl::StatusCode::kNotFound);
   EXPECT_EQ(Launch(other, {.grid = 1, .block = 32}, Mark, y).status.code(),
             absl::StatusCode::kInvalidArgument);
 }
@@ -534,6 +538,81 @@ TEST(EngineTest, LeavesThreadsThatWouldNotEnd) {
   EXPECT_TRUE(IsClean(Launch(memory, {.grid = 1, .block = 1}, Mark, out)));  // and goes on
 }
 #endif
+
+__global__ void WaitsWithoutSleep(gptr<int> flag, bool fenced) {
+  if (fenced) {
+    while (load_acquire(flag) == 0) {
+    }
+  } else {
+    while (atomicAdd(&flag[0], 0) == 0) {
+    }
+  }
+}
+
+TEST(EngineTest, SaysThatALoopNeedsToSleep) {
+  DeviceMemory memory;
+  const auto flag = memory.Upload(std::vector<int>{0}, "flag").value();
+  for (const bool trace : {true, false}) {
+    for (const bool fenced : {true, false}) {
+      const LaunchResult result =
+          Launch(memory, {.grid = 1, .block = 2, .trace = trace}, WaitsWithoutSleep, flag, fenced);
+      ASSERT_EQ(result.diagnostics.size(), 1u) << result.status;
+      EXPECT_EQ(result.diagnostics[0].finding, Finding::kSpin);
+    }
+  }
+}
+
+__global__ void BeforeTheBeginning(gptr<int> x) { x[static_cast<int>(threadIdx.x) - 1] = 0; }
+
+TEST(EngineTest, NamesElementsBeforeTheBeginning) {
+  DeviceMemory memory;
+  const auto x = memory.Allocate<int>(32, "x").value();
+  LaunchConfig config{.grid = 1, .block = 32};
+  const LaunchResult result = Launch(memory, config, BeforeTheBeginning, x);
+  ASSERT_EQ(result.diagnostics.size(), 1u);
+  EXPECT_EQ(result.diagnostics[0].finding, Finding::kOutOfBounds);
+  EXPECT_EQ(result.diagnostics[0].element, -1);
+  // The first error decides, even where nothing shall be listed.
+  config.max_findings = 0;
+  EXPECT_FALSE(Launch(memory, config, BeforeTheBeginning, x).status.ok());
+}
+
+template <int kInts>
+__global__ void Declares(gptr<int> out) {
+  SHARED(int, s, kInts);
+  s[0] = 1;
+  out[0] = s[0];
+}
+
+TEST(EngineTest, LimitsSharedMemory) {
+  DeviceMemory memory;
+  const auto out = memory.Allocate<int>(1, "out").value();
+  LaunchConfig config{.grid = 1, .block = 1};
+  EXPECT_TRUE(IsClean(Launch(memory, config, Declares<12288>, out)));  // 48 KB
+  const LaunchResult much = Launch(memory, config, Declares<12289>, out);
+  ASSERT_EQ(much.diagnostics.size(), 1u);
+  EXPECT_EQ(much.diagnostics[0].finding, Finding::kSharedMemory);
+  config.dynamic_shared_bytes = 32 << 10;
+  EXPECT_TRUE(IsClean(Launch(memory, config, Declares<4096>, out)));
+  EXPECT_FALSE(Launch(memory, config, Declares<4097>, out).status.ok());
+  config.resources.max_dynamic_shared = 32 << 10;
+  EXPECT_TRUE(IsClean(Launch(memory, config, Declares<8192>, out)));  // 64 KB on a T4
+  EXPECT_FALSE(Launch(memory, config, Declares<8193>, out).status.ok());
+}
+
+__global__ void LeavesATrace(gptr<int> out) {
+  SHARED(int, s, 1);
+  if (blockIdx.x == 0) s[0] = 77;
+  out[blockIdx.x] = s[0];
+}
+
+TEST(EngineTest, BlocksInheritNoSharedMemory) {
+  DeviceMemory memory;
+  const auto out = memory.Allocate<int>(2, "out").value();
+  EXPECT_TRUE(
+      Launch(memory, {.grid = 2, .block = 1, .trace = false}, LeavesATrace, out).status.ok());
+  EXPECT_NE(memory.Download(out, 2).value()[1], 77);
+}
 
 TEST(EngineTest, GivesTheSameCountersEveryTime) {
   DeviceMemory memory;

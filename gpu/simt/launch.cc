@@ -93,6 +93,11 @@ LaunchResult LaunchBody(DeviceMemory& memory, const LaunchConfig& config,
   const absl::StatusOr<Architecture> architecture = FindArchitecture(config.compute_capability);
   result.status = architecture.status();
   if (!result.status.ok()) return result;
+  if (config.multiprocessors < 1) {
+    result.status = absl::InvalidArgumentError(
+        absl::StrCat("a GPU has at least 1 multiprocessor; given: ", config.multiprocessors));
+    return result;
+  }
   const LaunchShape shape{config.grid, config.block, config.dynamic_shared_bytes,
                           config.cooperative};
   result.status = CheckLaunch(*architecture, config.multiprocessors, config.resources, shape);

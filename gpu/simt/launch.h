@@ -72,12 +72,13 @@ struct LaunchConfig {
   std::span<const uint64_t> sample = {};  // only these blocks, by number, ascending; empty: all
   TrafficObserver* observer = nullptr;
   ThreadRunner* runner = nullptr;  // null: coroutines
-  int max_findings = 20;           // different ones; further ones are dropped
+  int max_findings = 20;  // different ones; further ones are dropped, the first error never
 };
 
 struct LaunchResult {
-  // OK; InvalidArgument: CUDA would refuse the launch (limits.h), or an argument is wrong; FailedPrecondition: the first error found;
-  // ResourceExhausted: a thread does more between two synchronisations than can be recorded.
+  // OK; InvalidArgument: CUDA would refuse the launch (limits.h), or an argument is wrong;
+  // FailedPrecondition: the first error found; ResourceExhausted: a thread does more between two
+  // synchronisations than can be recorded.
   absl::Status status;
   std::vector<Diagnostic> diagnostics;  // errors and warnings
   LaunchCounters counters;              // of what ran; empty without trace

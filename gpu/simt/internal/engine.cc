@@ -21,6 +21,8 @@ constexpr uint32_t kFirstTrace = 1024;
 // Rounds in which threads only sleep and nothing else happens, before they are given up.
 constexpr int kMaxIdleRounds = 1000;
 constexpr int kGarbageByte = 0xEF;
+// Atomics and volatile loads of a thread without trace that does not wait.
+constexpr int64_t kMaxLooks = 10'000'000;
 
 thread_local Engine* engine = nullptr;
 
@@ -43,6 +45,7 @@ bool GrowTrace(Thread* thread, const Where& where) { return engine->GrowTrace(th
 void NoteAtomic(bool changed) {
   if (changed && engine != nullptr) engine->NoteEvent();
 }
+void NoteLook(const Where& where) { engine->NoteLook(where); }
 uint64_t Fault(const Allocation* allocation, uint64_t offset, uint32_t width, uint32_t alignment,
                Action action, const Where& where) {
   ASSAY_CHECK(current->mode != Mode::kOutside);  // device memory is touched in kernels only
@@ -258,6 +261,7 @@ void Engine::BeginEpoch(EngineBlock& block) {
     const uint32_t segment = shadow.NewSegment(block.number, warp.index);
     warp.order.epoch_floor = floor;
     warp.order.floor = segment;
+    warp.order.live_at_floor = warp.live;
     std::fill(warp.order.segment, warp.order.segment + kWarpSize, segment);
     warp.order.known.reset();
   }
@@ -334,6 +338,7 @@ void Engine::RunThread(Thread& thread) {
   thread.addresses = trace.addresses.get();
   thread.trace_capacity = trace.capacity;
   thread.trace_size = 0;
+  looks_ = 0;
   const bool begins = thread.state == State::kNew;
   thread.state = State::kReady;
   if (config_->runner != nullptr) {
@@ -554,6 +559,10 @@ bool Engine::GrowTrace(Thread* thread, const Where& where) {
   thread->addresses = trace.addresses.get();
   thread->trace_capacity = capacity;
   return true;
+}
+
+void Engine::NoteLook(const Where& where) {
+  if (++looks_ == kMaxLooks) ReportSpin(*current, where, looks_);
 }
 
 void Engine::Abort() {

@@ -81,6 +81,7 @@ class Engine : public FindingSink {
   uint64_t ReportFault(const Allocation* allocation, uint64_t offset, uint32_t width,
                        uint32_t alignment, Action action, const Where& where);
   void ReportRow(const Allocation* allocation, int64_t index, int64_t extent, const Where& where);
+  void NoteLook(const Where& where);
   // Something happened that another thread may wait for.
   void NoteEvent() { ++events_; }
 
@@ -124,6 +125,7 @@ class Engine : public FindingSink {
   void ReportStuck();
   void ReportPolling();
   void ReportEndless(const Thread& thread, const Where& where);
+  void ReportSpin(const Thread& thread, const Where& where, int64_t times);
   void Order(std::vector<uint32_t>& order, uint32_t n);
 
   void Abort();
@@ -159,6 +161,7 @@ class Engine : public FindingSink {
   uint64_t events_ = 0;
   uint32_t garbage_ = 0;
   int64_t faults_ = 0;
+  int64_t looks_ = 0;
   std::jmp_buf escape_;
   bool aborted_ = false;
 };

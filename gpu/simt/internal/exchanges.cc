@@ -213,7 +213,8 @@ void Engine::PerformMatch(Warp& warp, uint32_t lanes) {
 void Engine::SyncLanes(Warp& warp, uint32_t lanes) {
   WarpOrder& order = warp.order;
   const uint32_t segment = tracer_.shadow().NewSegment(order.block, order.warp);
-  if (lanes == warp.live) {
+  // A lane that has finished since the last floor takes no part, and is not put in order.
+  if (lanes == warp.live && lanes == order.live_at_floor) {
     order.floor = segment;
     order.known.reset();
     std::fill(order.segment, order.segment + kWarpSize, segment);

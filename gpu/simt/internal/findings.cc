@@ -92,7 +92,12 @@ Diagnostic* Engine::Add(Finding finding, Severity severity, uint64_t place, uint
     ++result_.diagnostics[i].count;
     return nullptr;
   }
-  if (static_cast<int>(keys_.size()) >= config_->max_findings) return nullptr;
+  // The first error is always listed: it is the status of the launch.
+  const bool first_error =
+      severity == Severity::kError &&
+      std::none_of(result_.diagnostics.begin(), result_.diagnostics.end(),
+                   [](const Diagnostic& found) { return found.severity == Severity::kError; });
+  if (static_cast<int>(keys_.size()) >= config_->max_findings && !first_error) return nullptr;
   keys_.push_back(key);
   result_.diagnostics.emplace_back();
   result_.diagnostics.back().finding = finding;
@@ -305,11 +310,14 @@ void Engine::ReportPolling() {
 void Engine::ReportEndless(const Thread& thread, const Where& where) {
   if (aborted_) return;
   // A loop that waits reads one place over and over.
-  const uint32_t last = thread.trace_size - 1;
   bool waits = true;
-  for (uint32_t i = 1; i < 1024; ++i) {
-    waits = waits && thread.sites[last - i] == thread.sites[last] &&
-            thread.addresses[last - i] == thread.addresses[last];
+  uint32_t place = thread.trace_size;  // of the last entry that is no fence
+  for (uint32_t back = 1; back <= 1024; ++back) {
+    const uint32_t entry = thread.trace_size - back;
+    if (ActionOf(thread.sites[entry]) == Action::kFence) continue;
+    if (place == thread.trace_size) place = entry;
+    waits = waits && thread.sites[entry] == thread.sites[place] &&
+            thread.addresses[entry] == thread.addresses[place];
   }
   if (!waits) {
     Fail(absl::ResourceExhaustedError(absl::StrCat(
@@ -318,11 +326,15 @@ void Engine::ReportEndless(const Thread& thread, const Where& where) {
         "a smaller problem")));
     return;
   }
+  ReportSpin(thread, where, thread.trace_size);
+}
+
+void Engine::ReportSpin(const Thread& thread, const Where& where, int64_t times) {
   Diagnostic* diagnostic = Add(Finding::kSpin, Severity::kError, SiteOf(where, Action::kFence, 0));
   if (diagnostic != nullptr) {
-    diagnostic->message = absl::StrCat(
-        "this thread has read one place ", thread.trace_size,
-        " times: a loop that waits for another thread calls __nanosleep(), to let it run");
+    diagnostic->message = absl::StrCat("this thread has looked ", times,
+                                       " times without waiting once: a loop that waits for ",
+                                       "another thread calls __nanosleep(), to let it run");
     diagnostic->sites = {SiteOfThread(thread, where, "reads")};
   }
   Abort();

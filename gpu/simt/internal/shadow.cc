@@ -95,6 +95,10 @@ Stamp Shadow::Merge(const Stamp& old, const Stamp& now, const WarpOrder& order,
   if (static_cast<int>(record.warp) != order.warp) {
     merged.flags |= kOtherWarps;
   } else if (old.segment >= order.floor) {
+    // A lane that a mask has ordered is in nobody's way; whether those before it were ordered too
+    // is not known, and they are forgotten: rather a race missed than one made up.
+    const size_t pair = static_cast<size_t>(now.lane * kWarpSize + old.lane);
+    if (order.known != nullptr && order.known[pair] > old.segment) return merged;
     merged.flags |= old.flags & kOtherLanes;
     if (old.lane != now.lane) merged.flags |= kOtherLanes;
   }

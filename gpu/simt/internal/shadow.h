@@ -47,6 +47,7 @@ struct WarpOrder {
   int warp = 0;
   uint32_t epoch_floor = 0;          // first segment after the block's last barrier
   uint32_t floor = 0;                // first segment after the warp's last full synchronisation
+  uint32_t live_at_floor = 0;        // the lanes that had not finished then
   uint32_t segment[kWarpSize] = {};  // of each lane, now
   // After a synchronisation of some lanes: known[b * 32 + a] bounds the segments of lane a that
   // lane b comes after. Null: none since `floor`.

@@ -240,7 +240,10 @@ void Tracer::CheckOrder(Warp& warp, const Instruction& instruction) {
       break;
     case Action::kFence:
       for (int k = 0; k < instruction.n; ++k) {
-        shadow_.Fence(warp.order, instruction.lane[k], AcquiredOf(warp));
+        const int lane = instruction.lane[k];
+        shadow_.Fence(warp.order, lane, AcquiredOf(warp));
+        // What the lane does from here on was not released by this fence.
+        warp.order.segment[lane] = shadow_.NewSegment(warp.order.block, warp.index);
       }
       break;
   }
