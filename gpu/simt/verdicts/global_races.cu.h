@@ -157,6 +157,48 @@ __global__ void LookBackPlainFlag(gptr<const int> in, gptr<int> out, int) {
   store_release(&out[2 * block + 1], 1);
 }
 
+// Three blocks hand one value on: what the first did before its fence, the third sees after its
+// own, if the second fences between taking and giving.
+template <bool kBug>
+__global__ void HandedOnByAThird(gptr<const int> in, gptr<int> out, int) {
+  const int block = blockIdx.x;
+  if (block == 0) {
+    out[0] = in[7];
+    __threadfence();
+    store_volatile(&out[1], 1);
+  } else if (block == 1) {
+    while (load_volatile(&out[1]) == 0) __nanosleep(20);
+    if (!kBug) __threadfence();
+    store_volatile(&out[2], 1);
+  } else {
+    while (load_volatile(&out[2]) == 0) __nanosleep(20);
+    __threadfence();
+    BUG(out[3] = out[0]);
+  }
+}
+
+// What all threads of a block wrote goes to all of another, by way of a barrier, one thread's fence
+// and flag, and a barrier again.
+template <bool kBug>
+__global__ void BlockHandsOver(gptr<const int> in, gptr<int> out, int) {
+  const int t = threadIdx.x;
+  if (blockIdx.x == 0) {
+    out[1 + t] = in[t];
+    if (!kBug) __syncthreads();
+    if (t == 0) {
+      __threadfence();
+      store_volatile(&out[0], 1);
+    }
+  } else {
+    if (t == 0) {
+      while (load_volatile(&out[0]) == 0) __nanosleep(20);
+      __threadfence();
+    }
+    __syncthreads();
+    BUG(out[65 + t] = out[1 + (t + 32) % 64]);
+  }
+}
+
 template <bool kBug>
 __global__ void LockWithoutFences(gptr<const int>, gptr<int> out, int) {
   while (atomicCAS(&out[0], 0, 1) != 0) __nanosleep(20);
@@ -195,6 +237,14 @@ __global__ void VolatileFlagOrdersNothing(gptr<const int> in, gptr<int> out, int
     __threadfence_block();
     BUG(out[0] = data[0]);
   }
+}
+
+// No race, but the place of a value depends on who comes first.
+template <bool kBug>
+__global__ void PlaceByTicket(gptr<const int> in, gptr<int> out, int) {
+  const int i = blockIdx.x * blockDim.x + threadIdx.x;
+  const int ticket = atomicAdd(&out[0], 1);
+  BUG(out[1 + (kBug ? ticket : i)] = in[i]);
 }
 
 // A warning: all store the same value. CUDA lets one of them win, C++ does not.

@@ -56,6 +56,23 @@ __global__ void CompactionCounter(gptr<const int> in, gptr<int> out, int) {
   out[t] = count[0];
 }
 
+// One addition for all lanes of a warp with the same bin, by the first of them.
+template <bool kBug>
+__global__ void WarpAggregated(gptr<const int> in, gptr<int> out, int) {
+  SHARED(int, bins, 8);
+  const int t = threadIdx.x;
+  if (t < 8) bins[t] = 0;
+  __syncthreads();
+  const int bin = in[t] % 8;
+  unsigned int same = __match_any_sync(0xFFFFFFFFu, bin);
+  if (t % 32 == __ffs(static_cast<int>(same)) - 1) {
+    if (kBug) BUG(bins[bin] += __popc(same));
+    if (!kBug) atomicAdd(&bins[bin], __popc(same));
+  }
+  __syncthreads();
+  if (t < 8) out[t] = bins[t];
+}
+
 }  // namespace assay::simt::verdicts
 
 #endif  // ASSAY_GPU_SIMT_VERDICTS_HISTOGRAMS_CU_H_

@@ -171,6 +171,16 @@ __global__ void SecondDynamicArray(gptr<const int> in, gptr<int> out, int) {
   }
 }
 
+// 32 KB here and 24 that the launch asks for are more than the 48 that a block has.
+template <bool kBug>
+__global__ void TooMuchShared(gptr<const int> in, gptr<int> out, int) {
+  const int t = threadIdx.x;
+  SHARED(int, tile, kBug ? 8192 : 4096);
+  tile[t] = in[t];
+  __syncthreads();
+  BUG(out[t] = tile[63 - t]);
+}
+
 // ---- Not where the access may be.
 
 template <bool kBug>

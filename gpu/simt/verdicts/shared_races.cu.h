@@ -250,6 +250,44 @@ __global__ void ScanDownSweep(gptr<const int> in, gptr<int> out, int) {
   out[2 * t + 1] = tree[2 * t + 1];
 }
 
+// Threads that write different bytes of one word do not meet.
+template <bool kBug>
+__global__ void BytesOfAWord(gptr<const int> in, gptr<int> out, int) {
+  SHARED(unsigned char, bytes, 128);
+  const int t = threadIdx.x;
+  BUG(bytes[kBug ? t / 2 : t] = static_cast<unsigned char>(in[t]));
+  __syncthreads();
+  out[t] = bytes[kBug ? t / 2 : t];
+}
+
+// One thread stores four integers that four others read one by one.
+template <bool kBug>
+__global__ void VectorForFour(gptr<const int> in, gptr<int> out, int) {
+  SHARED(int4, tile, 32);
+  const int t = threadIdx.x;
+  if (t < 32) tile[t] = make_int4(in[4 * t], in[4 * t + 1], in[4 * t + 2], in[4 * t + 3]);
+  if (!kBug) __syncthreads();
+  BUG(out[t] = pointer_cast<int>(&tile[t / 4])[t % 4]);
+}
+
+// Groups of eight lanes work through lists of different length, each synchronised by itself.
+template <bool kBug>
+__global__ void GroupsOfEight(gptr<const int> in, gptr<int> out, int) {
+  SHARED(int, tile, 32);
+  const int t = threadIdx.x;
+  const int group = t / 8;
+  const unsigned int mask = 0xFFu << (8 * group);
+  int sum = 0;
+  for (int k = 0; k <= group; ++k) {
+    tile[t] = in[t] + k;
+    __syncwarp(mask);
+    sum += tile[8 * group + (t + 1) % 8];
+    if (kBug) BUG(sum += tile[(t + 8) % 32]);
+    __syncwarp(mask);
+  }
+  out[t] = sum;
+}
+
 template <bool kBug>
 __global__ void Transpose(gptr<const int> in, gptr<int> out, int) {
   SHARED(int, tile, 16, 17);

@@ -34,6 +34,17 @@ Outcome OutcomeOf(LaunchResult result) {
   return {std::move(result.status), std::move(result.diagnostics), bug_line};
 }
 
+// What one schedule cannot show.
+Outcome UnderAllSchedules(const Verdict& verdict, bool bug, const LaunchConfig& config) {
+  DeviceMemory memory;
+  const gptr<int> in = memory.Upload(Iota(verdict.n), "in").value();
+  const gptr<int> out = MakeOut(verdict, memory).value();
+  Outcome outcome = OutcomeOf(LaunchUnderAllSchedules(
+      memory, config, /*random_runs=*/3, bug ? verdict.bug : verdict.clean, in, out, verdict.n));
+  outcome.bug_line = 0;  // results differ, and no line is to blame
+  return outcome;
+}
+
 // ---- What hosts do wrong. `in` is read by the kernel Copy.
 
 Outcome UseAfterFree(const Verdict& verdict, bool bug, const LaunchConfig& config) {
