@@ -178,7 +178,13 @@ export async function runDemo(page: Page, tag: string): Promise<string> {
   const demo = page.locator(tag);
   await demo.scrollIntoViewIfNeeded();
   const button = demo.locator("button.main").first();
-  if ((await demo.getAttribute("state")) === "static") await button.click();
+  const isStatic = async (): Promise<boolean> => (await demo.getAttribute("state")) === "static";
+  if (await isStatic()) {
+    // Once another demo was used, this one loads by itself when it comes near, and the button goes.
+    await button.click({ timeout: 5000 }).catch(async (error: unknown) => {
+      if (await isStatic()) throw error;
+    });
+  }
   return waitForState(page, tag, ["ready", "running", "paused", "done", "failed", "unsupported"]);
 }
 

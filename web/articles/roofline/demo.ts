@@ -42,7 +42,7 @@ export const timeInWords = (seconds: number): string =>
 
 /** "0.0833 operations a byte". */
 export const operationsInWords = (intensity: number): string =>
-  `${short(intensity)} operations a byte`;
+  `${short(intensity)} ${short(intensity) === "1" ? "operation" : "operations"} a byte`;
 
 /** "10.9 times". */
 export const timesInWords = (ratio: number): string => `${short(ratio)} times`;
@@ -449,7 +449,9 @@ class RooflineDemo extends Demo<typeof params> {
     const top = this.values.half === "f16" ? 2e15 : 2e14;
     const x = logScale([least, most], [narrow ? 46 : 56, w - 12]);
     const y = logScale([floor, top], [height - 52, 30]);
-    const intensity = Math.min(most, Math.max(least, this.work[2]!));
+    // While an own operation is dragged its result may lag behind.
+    const wanted = this.values.operation === "own" ? this.values.intensity : (this.work[2] ?? 1);
+    const intensity = Math.min(most, Math.max(least, wanted));
     const line = ({ peak, bandwidth }: Roof): string => {
       const ridge = peak / bandwidth;
       const at = (i: number): string =>
@@ -567,15 +569,14 @@ class RooflineDemo extends Demo<typeof params> {
                 .value=${measuring.done}
                 aria-label="Measuring"
               ></progress>
-              <span class="soft">measuring ${measuring.what}</span>
+              <button @click=${this.stop}>Stop measuring</button>
+              <span class="soft">${measuring.what}</span>
             </p>`
           : html`<p>
               <button @click=${this.measure}>
                 ${own ? "Measure again" : "Measure this machine"}
               </button>
-              <span class="soft"
-                >one thread of WebAssembly, about six seconds; nothing leaves it</span
-              >
+              <span class="soft">one thread of WebAssembly, about six seconds</span>
             </p>`
       }
       ${this.trouble ? html`<p class="bad">${this.trouble}</p>` : nothing}
@@ -753,7 +754,7 @@ class WarpDemo extends Demo<typeof warpParams> {
 
   private picture(): TemplateResult {
     const w = this.width;
-    const left = w < 480 ? 26 : 40;
+    const left = w < 480 ? 32 : 40;
     const shared = this.isShared;
     const rows = Math.max(4, Math.floor(Math.max(...this.places) / 32) + 1);
     const cw = (w - left - 4) / 32;

@@ -36,6 +36,7 @@ test("words", () => {
   assert.equal(timeInWords(2), "2 s");
   assert.equal(timeInWords(5e-10), "0.5 ns");
   assert.equal(operationsInWords(1 / 12), "0.0833 operations a byte");
+  assert.equal(operationsInWords(0.9999), "1 operation a byte");
   assert.equal(operationsInWords(682.67), "683 operations a byte");
   assert.equal(timesInWords(19.477), "19.5 times");
   assert.equal(bytesInWords(49152), "48 KB");
