@@ -24,10 +24,10 @@ struct Effort {
   int warm_up = 3;               // samples that are thrown away
   int samples = 20;
   int64_t blocks_per_sm = 4;                   // of 256 threads
-  int loops = 64;                              // of the arithmetic kernels
-  int rounds = 256;                            // of those that read a window again and again
+  int loops = 1024;                            // of the arithmetic kernels
+  int rounds = 2048;                           // of those that read a window again and again
   int hops = 1024;                             // of a chase
-  int64_t memory_bytes = int64_t{512} << 20;   // of a buffer that lies in DRAM
+  int64_t memory_bytes = int64_t{1} << 30;     // of a buffer that lies in DRAM
   int64_t transfer_bytes = int64_t{64} << 20;  // between host and device
   int launches = 256;                          // in one run of the launch probes
 };
