@@ -142,8 +142,8 @@ struct MmaOperands {
 };
 
 // D = A B + C. The instruction must be one that LeastArchitecture knows, rule.terms at most 16 and
-// rule.extra_bits at most 8 (checked). Cost: m n k multiplications; about 4 us for m16n8k8 f16, and
-// ten times that where sums need more than the 53 bits of an f64.
+// rule.extra_bits at most 8 (checked). Cost: m n k multiplications; about 2 us for m16n8k8 f16, and
+// fifteen times that where a sum needs more than the 53 bits of an f64 (provisional figures).
 void Mma(const MmaInstruction& instruction, const MmaOperands& operands, SumRule rule = {});
 
 // ldmatrix of `count` = 1, 2 or 4 matrices (checked) of 8 x 8 elements of 16 bits. Lane l points to
