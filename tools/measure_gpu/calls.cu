@@ -31,6 +31,7 @@ absl::StatusOr<Probe> ProbeLaunchStream(Device& device, const Effort& effort) {
   absl::StatusOr<Bench> bench = Prepare(device, effort);
   if (!bench.ok()) return bench.status();
   Probe probe{.id = "launch_stream", .title = "empty kernels, one after another in a stream"};
+  probe.checked = false;
   probe.steps = effort.launches;
   const auto work = [&](Stream& stream) {
     for (int i = 0; i < effort.launches; ++i) RETURN_IF_ERROR(Launch(stream, {}, Nothing));
@@ -44,6 +45,7 @@ absl::StatusOr<Probe> ProbeLaunchGraph(Device& device, const Effort& effort) {
   absl::StatusOr<Bench> bench = Prepare(device, effort);
   if (!bench.ok()) return bench.status();
   Probe probe{.id = "launch_graph", .title = "empty kernels, one after another in a graph"};
+  probe.checked = false;
   probe.steps = effort.launches;
   absl::StatusOr<Graph> graph = Graph::Capture(bench->stream, [&](Stream& stream) {
     for (int i = 0; i < effort.launches; ++i) RETURN_IF_ERROR(Launch(stream, {}, Nothing));
@@ -83,6 +85,7 @@ absl::StatusOr<Probe> ProbeRoundTrip(Device& device, const Effort& effort) {
   absl::StatusOr<Bench> bench = Prepare(device, effort);
   if (!bench.ok()) return bench.status();
   Probe probe{.id = "launch_round_trip", .title = "an empty kernel, launched and waited for"};
+  probe.checked = false;
   probe.steps = 1;
   const auto work = [&]() {
     RETURN_IF_ERROR(Launch(bench->stream, {}, Nothing));

@@ -20,15 +20,15 @@ DEVICE = (
     '"ecc": true}}'
 )
 COPY = (
-    '{"probe": {"id": "dram_copy", "title": "DRAM, y = x", "flops": 0, "bytes": 2000, "steps": 0, "cycles": 0, '
+    '{"probe": {"id": "dram_copy", "title": "DRAM, y = x", "flops": 0, "bytes": 2000, "steps": 0, "cycles": 0, "checked": true, '
     '"runs_per_sample": 4, "seconds": [4e-09, 1e-09, 3e-09, 2e-09, 5e-09]}}'
 )
 CHASE = (
-    '{"probe": {"id": "l1_latency", "title": "L1", "flops": 0, "bytes": 0, "steps": 100, "cycles": 3200, '
+    '{"probe": {"id": "l1_latency", "title": "L1", "flops": 0, "bytes": 0, "steps": 100, "cycles": 3200, "checked": false, '
     '"runs_per_sample": 1, "seconds": [2e-06, 2e-06]}}'
 )
 FMA = (
-    '{"probe": {"id": "fma_f32", "title": "f32", "flops": 8e9, "bytes": 0, "steps": 0, "cycles": 1590, '
+    '{"probe": {"id": "fma_f32", "title": "f32", "flops": 8e9, "bytes": 0, "steps": 0, "cycles": 1590, "checked": true, '
     '"runs_per_sample": 1, "seconds": [0.001]}}'
 )
 SKIPPED = '{"skipped": {"id": "mma_wide", "why": "UNIMPLEMENTED: begins with sm_80"}}'
@@ -86,6 +86,7 @@ class MeasureGpu(unittest.TestCase):
         self.assertEqual(float(item["summary"]["min"]), 1.0)
         self.assertEqual(item["floor"], {"bytes": "2000", "bytes_per_s": "6.66667e+11"})
         self.assertEqual(item["runs_per_sample"], 4)
+        self.assertEqual(item["check"], "passed")
         self.assertIn("666.7 GB/s", out)
         self.assertTrue(out.rstrip().endswith("-1.json"))
         self.assertIn("1 passed, 0 failed, 0 skipped", out)
@@ -98,6 +99,7 @@ class MeasureGpu(unittest.TestCase):
             chase["floor"],
             {"steps": "100", "ns_per_step": "20", "cycles": "3200", "mhz": "1600", "cycles_per_step": "32"},
         )
+        self.assertEqual(chase["check"], "none")
         self.assertEqual(fma["floor"]["flops_per_s"], "8e+12")
         self.assertEqual(fma["summary"]["iqr"], "0")
         self.assertIn("8.000 TFLOP/s", out)

@@ -62,6 +62,7 @@ TEST(ProbeTest, EveryProbeChecksItsResult) {
     ASSERT_TRUE(probe.ok()) << named.id << ": " << probe.status();
     EXPECT_EQ(probe->id, named.id);
     EXPECT_FALSE(probe->title.empty());
+    EXPECT_EQ(probe->checked, probe->id.rfind("launch_", 0) != 0) << named.id;
     EXPECT_EQ(probe->seconds.size(), 3u) << named.id;
     EXPECT_GE(probe->runs_per_sample, 1) << named.id;
     EXPECT_GT(probe->flops + probe->bytes + probe->steps, 0) << named.id;
@@ -158,10 +159,11 @@ TEST(ProbeTest, SaysWhatAnOlderGpuLacks) {
 TEST(ResultTest, PrintsLinesOfJson) {
   Probe probe{.id = "dram_copy", .title = "a \"title\"", .bytes = 1024, .runs_per_sample = 3};
   probe.seconds = {0.1, 1e-6};
-  EXPECT_EQ(ProbeLine(probe),
-            "{\"probe\": {\"id\": \"dram_copy\", \"title\": \"a \\\"title\\\"\", \"flops\": 0, "
-            "\"bytes\": 1024, \"steps\": 0, \"cycles\": 0, \"runs_per_sample\": 3, "
-            "\"seconds\": [0.10000000000000001, 9.9999999999999995e-07]}}");
+  EXPECT_EQ(
+      ProbeLine(probe),
+      "{\"probe\": {\"id\": \"dram_copy\", \"title\": \"a \\\"title\\\"\", \"flops\": 0, "
+      "\"bytes\": 1024, \"steps\": 0, \"cycles\": 0, \"checked\": true, \"runs_per_sample\": 3, "
+      "\"seconds\": [0.10000000000000001, 9.9999999999999995e-07]}}");
   EXPECT_EQ(BeginLine("x"), "{\"begin\": \"x\"}");
   EXPECT_EQ(StatusLine("x", absl::UnimplementedError("too old")),
             "{\"skipped\": {\"id\": \"x\", \"why\": \"UNIMPLEMENTED: too old\"}}");

@@ -48,6 +48,7 @@ std::string ProbeLine(const Probe& probe) {
       "{\"probe\": {\"id\": ", Quoted(probe.id), ", \"title\": ", Quoted(probe.title),
       ", \"flops\": ", Number(probe.flops), ", \"bytes\": ", Number(probe.bytes),
       ", \"steps\": ", Number(probe.steps), ", \"cycles\": ", Number(probe.cycles),
+      ", \"checked\": ", probe.checked ? "true" : "false",
       ", \"runs_per_sample\": ", probe.runs_per_sample, ", \"seconds\": [",
       absl::StrJoin(probe.seconds, ", ",
                     [](std::string* out, double value) { out->append(Number(value)); }),

@@ -25,6 +25,7 @@ struct Probe {
   std::vector<double> seconds = {};  // of one run, one for each sample, in the order taken
   // SM clocks from begin to end of one run, as the kernel saw them; 0 where it does not look.
   double cycles = 0;
+  bool checked = true;  // false: the work leaves nothing behind that could be wrong
 };
 
 // One JSON object in one line, without the line's end; seconds and cycles round-trip.
