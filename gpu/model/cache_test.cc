@@ -61,6 +61,8 @@ TEST(CacheTest, WritesThroughWithoutMakingRoom) {
   EXPECT_TRUE(cache.Read(1));
   EXPECT_FALSE(cache.Write(4));
   EXPECT_TRUE(cache.Read(0));
+  EXPECT_FALSE(cache.Read(4));  // evicts the first line, which has nothing left to write
+  cache.Flush();
   EXPECT_EQ(cache.written(), 4);
 }
 

@@ -16,6 +16,11 @@ namespace {
 
 constexpr char kA6000[] = "NVIDIA RTX A6000";
 constexpr char k2080[] = "NVIDIA GeForce RTX 2080 Super";
+constexpr char kT4[] = "NVIDIA T4";
+constexpr char kH200[] = "NVIDIA H200";
+constexpr char kTorch[] = "zzc0721/torch-performance-test-data";
+constexpr char kCopy[] = "_ZN5assay5model10StreamCopyEPKfPf";
+constexpr char kTriad[] = "_ZN5assay5model11StreamTriadEPKfS2_Pf";
 
 // The author ran 4092, which is no multiple of a tile; 4096 is within 0.3 % of its work.
 constexpr LadderStep kSiboehm[] = {
@@ -123,11 +128,6 @@ std::vector<Prediction> Predict(std::span<const LadderStep> steps) {
 }
 
 std::vector<ChipFigure> ChipFigures() {
-  constexpr char kT4[] = "NVIDIA T4";
-  constexpr char kH200[] = "NVIDIA H200";
-  constexpr char kTorch[] = "zzc0721/torch-performance-test-data";
-  constexpr char kCopy[] = "_ZN5assay5model10StreamCopyEPKfPf";
-  constexpr char kTriad[] = "_ZN5assay5model11StreamTriadEPKfS2_Pf";
   return {
       {kT4, "FP32 multiplication", 4.43e12, Fp32Rate(kT4), kTorch, true},
       {kT4, "FP16 multiplication, short runs", 42.71e12, TensorRate(kT4, false), kTorch, false},

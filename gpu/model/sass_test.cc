@@ -323,6 +323,13 @@ TEST(CubinTest, RefusesOtherFiles) {
   std::string other = MakeCubin(75);
   other[0x12] = 62;  // x86-64
   EXPECT_FALSE(ReadCubin(other).ok());
+  // A section whose end is beyond 2^64, and so seems to lie before its start.
+  other = MakeCubin(75);
+  uint64_t headers = 0;
+  for (size_t i = 8; i-- > 0;) headers = headers << 8 | static_cast<uint8_t>(other[0x28 + i]);
+  const size_t code = static_cast<size_t>(headers) + 5 * 64;
+  for (size_t i = 0; i < 8; ++i) other[code + 24 + i] = static_cast<char>(i == 0 ? 0xF0 : 0xFF);
+  EXPECT_FALSE(ReadCubin(other).ok());
   other = MakeCubin(75);
   other[4] = 1;  // 32 bits
   EXPECT_FALSE(ReadCubin(other).ok());
@@ -372,6 +379,7 @@ TEST(MixTest, RefusesWhatIsNoMix) {
       {"loop 0 at 0\n EXIT", " EXIT"},
       {"loop 1 in 0", "loop 1"},
       {"loop 1 in 0", "loop 2 in 0"},
+      {"loop 1 in 0", "loop 0 in 0"},
       {"loop 1 in 0", "loop 1 in 1"},
       {" FFMA 12", " FFMA 12 3"},
       {" FFMA 12", " FFMA"},

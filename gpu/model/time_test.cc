@@ -82,6 +82,11 @@ TEST(TimeTest, EachUnitTakesItsWorkOverItsRate) {
   Case addresses = {Term::kLoadStore, Idle(), 1e6 * 32 / 16 / sms / f};
   addresses.work.accesses = {{1e6, 0.1e6, 0}};
   cases.push_back(addresses);
+  Case once = {Term::kLoadStore, Idle(),
+               3e6 * 128 / 64 / sms / f};  // the same instructions, counted
+  once.work.accesses = {{1e6, 3e6, 0}};
+  once.work.instructions[static_cast<size_t>(Pipe::kLoadStore)] = 1e6;
+  cases.push_back(once);
   Case tags = {Term::kTags, Idle(), 7e6 / sms / f};
   tags.work.accesses = {{0, 0, 7e6}};
   cases.push_back(tags);
@@ -199,24 +204,34 @@ TEST(PowerTest, KeepsTheClocksOfTheThreeLoads) {
   EXPECT_EQ(half.clock, 585e6);
   EXPECT_FALSE(half.over_limit);
   EXPECT_NEAR(1e15 / half.seconds, 24e12, 0.05e12);
+
+  // L2 shares the clock, device memory does not.
+  tensor.l2_bytes = 1e9;
+  tensor.dram_bytes = 1e9;
+  const TimeEstimate slow = Estimate(T4(), tensor, {.efficiency = 1});
+  EXPECT_EQ(slow.clock, 585e6);
+  ExpectClose(TermOf(slow, Term::kL2), 1e9 / 1200e9 * 1590 / 585);
+  ExpectClose(TermOf(slow, Term::kDram), 1e9 / 240e9);
 }
 
 TEST(PowerTest, TellsWhenNoClockIsLowEnough) {
-  GpuMachine gpu = T4();
-  gpu.power_limit = 60;
   KernelWork both = Idle();
   both.tensor_fp16_flops = 1e15;
   both.dram_bytes = 1e12;
-  const PowerModel model = FitPower(gpu);
-  EXPECT_GT(model.tensor, model.fp32);
-  gpu.tensor_sustained_clock = 0;  // unknown: nothing to draw
-  EXPECT_EQ(FitPower(gpu).tensor, 0);
-  gpu = T4();
+  GpuMachine gpu = T4();
   gpu.power_base = 69;
   gpu.dram_energy = 1e-9;
   const TimeEstimate e = Estimate(gpu, both, {.efficiency = 1});
   EXPECT_TRUE(e.over_limit);
   EXPECT_EQ(e.clock, gpu.base_clock);
+}
+
+TEST(PowerTest, LeavesOutWhatNobodyKnows) {
+  EXPECT_GT(FitPower(T4()).tensor, FitPower(T4()).fp32);
+  GpuMachine gpu = T4();
+  gpu.tensor_sustained_clock = 0;
+  EXPECT_EQ(FitPower(gpu).tensor, 0);
+  EXPECT_EQ(FitPower(gpu).fp32, FitPower(T4()).fp32);
 }
 
 TEST(PowerTest, VoltageIsLinear) {

@@ -39,8 +39,6 @@ int64_t CarveOut(const A& architecture, int64_t bytes) {
 
 int BlocksByRegisters(const KernelResources& kernel, int64_t warps, int64_t per_warp) {
   if (kernel.registers > A::kMaxRegistersPerThread) return 0;
-  // The hardware's own check takes warps to be dealt to all partitions alike.
-  if (per_warp * RoundUp(warps, A::kPartitions) > A::kRegistersPerBlock) return 0;
   if (per_warp == 0) return kNoLimit;
   const int64_t warps_per_partition = A::kRegistersPerSm / A::kPartitions / per_warp;
   return static_cast<int>(warps_per_partition * A::kPartitions / warps);
@@ -52,9 +50,8 @@ int BlocksByShared(const A& architecture, const KernelResources& kernel, int64_t
                                   ? kernel.max_dynamic_shared
                                   : std::max<int64_t>(0, A::kSharedPerBlock - kernel.static_shared);
   if (dynamic_shared > max_dynamic) return 0;
-  // Who may reach beyond 48 KiB is held to the opt-in limit instead; the driver's own part counts.
-  const bool opted_in =
-      kernel.static_shared + architecture.shared_reserved + max_dynamic > A::kSharedPerBlock;
+  // Who may reach beyond 48 KiB is held to the opt-in limit instead.
+  const bool opted_in = kernel.static_shared + max_dynamic > A::kSharedPerBlock;
   const int64_t limit = opted_in ? architecture.shared_opt_in : A::kSharedPerBlock;
   if (per_block > limit + architecture.shared_reserved) return 0;
   if (per_block == 0) return kNoLimit;
