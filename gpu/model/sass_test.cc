@@ -15,7 +15,9 @@ namespace assay::model {
 namespace {
 
 void Append(std::string& out, uint64_t value, int bytes) {
-  for (int i = 0; i < bytes; ++i) out.push_back(static_cast<char>(value >> (8 * i)));
+  for (int i = 0; i < bytes; ++i) {
+    out.push_back(i < 8 ? static_cast<char>(value >> (8 * i)) : 0);
+  }
 }
 
 // One instruction: opcode with operand form, guard 7 = always, and a distance for branches.
