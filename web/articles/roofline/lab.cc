@@ -25,6 +25,7 @@
 #include "gpu/roofline/roofline.h"
 #include "gpu/roofline/work.h"
 #include "gpu/simt/occupancy.h"
+#include "numerics/core/check.h"
 #include "numerics/core/thread_pool.h"
 #include "tools/lab/lab.h"
 #include "web/articles/roofline/host_jobs.h"
@@ -48,6 +49,14 @@ constexpr std::string_view kModel =
 
 const model::GpuMachine& T4() { return model::Gpu("NVIDIA T4"); }
 const model::GpuMachine& H200() { return model::Gpu("NVIDIA H200"); }
+
+// Where a constant of the T4's file comes from: "memory: launches back to back in one stream".
+std::string Provenance(std::string_view field) {
+  const model::Constant* constant = model::Find(T4().constants, field);
+  ASSAY_CHECK(constant != nullptr);
+  return absl::StrCat("a constant of the T4's machine file; ", model::MarkName(constant->mark),
+                      ": ", constant->source);
+}
 
 // Refuses a knob outside [least, most].
 absl::Status InRange(std::string_view name, int64_t value, int64_t least, int64_t most) {
@@ -348,9 +357,8 @@ absl::Status Crossovers(Context&, Report& report) {
   for (int64_t n = 256; n <= int64_t{1} << 28; n *= 4) {
     table.Row(n, lead(add(n), false), lead(add(n), true));
   }
-  report.Modelled("launch", t4.fixed_s * 1e6, "gpu/model's constant, from memory", "One launch",
-                  "us");
-  report.Modelled("pcie", t4.link_bytes_per_s / 1e9, "gpu/model's constant, a published copy",
+  report.Modelled("launch", t4.fixed_s * 1e6, Provenance("launch_overhead_us"), "One launch", "us");
+  report.Modelled("pcie", t4.link_bytes_per_s / 1e9, Provenance("pcie_bandwidth_gbs"),
                   "What PCIe moves to a T4", "GB/s");
   const auto modelled = [&](std::string_view id, int64_t value, std::string_view title) {
     report.Modelled(id, static_cast<double>(value), kModel, title);
@@ -415,7 +423,7 @@ absl::Status Latency(Context& context, Report& report) {
   const roofline::MemorySystem dram = roofline::DramOf(T4());
   report.Modelled("in_flight", BytesInFlight(dram) * 1e-3, "bandwidth x latency",
                   "Bytes on their way in a T4 that uses all of its bandwidth", "KB");
-  report.Modelled("latency_clocks", T4().dram_latency, "gpu/model's constant",
+  report.Modelled("latency_clocks", T4().dram_latency, Provenance("dram_latency"),
                   "A load from a T4's memory", "clocks");
   Table& table = report.AddTable("hiding", "Bandwidth of a T4 by warps on each multiprocessor");
   table.Column<int64_t>("warps")
@@ -616,6 +624,13 @@ absl::Status Watts(Context& context, Report& report) {
                              .title = "torch-performance-test-data",
                              .where = "database.md, Tesla T4",
                              .url = "https://github.com/zzc0721/torch-performance-test-data"};
+  const lab::Source sheet = {.author = "NVIDIA",
+                             .year = 2019,
+                             .title = "T4 tensor core GPU, data sheet",
+                             .where = "performance",
+                             .url = "https://www.nvidia.com/en-us/data-center/tesla-t4/"};
+  report.Cited("sheet_plain", 8.1, sheet, "Peak of a T4 in f32", "TFLOP/s");
+  report.Cited("sheet_tensor", 65, sheet, "Peak of a T4's tensor cores", "TFLOP/s");
   report.Cited("torch_plain", 4.17, torch, "Products of f32 by PyTorch on a T4", "TFLOP/s");
   report.Cited("torch_tensor", 41.91, torch, "Short products on tensor cores by PyTorch on a T4",
                "TFLOP/s");
