@@ -26,15 +26,16 @@ template <class T, class Combine>
 T ReadModifyWrite(const Pointer<T>& target, const Where& where, Combine combine) {
   static_assert(sizeof(T) == 2 || sizeof(T) == 4 || sizeof(T) == 8,
                 "atomics work on 2, 4 or 8 bytes");
-  const Allocation* allocation = target.allocation();
-  const T before = Load<T>(allocation, target.offset(), where, Action::kAtomic);
+  const Place place = target.At(0);
+  const T before = Load<T>(place, where, Action::kAtomic);
   const Mode mode = current->mode;
   if (mode == Mode::kUntraced) NoteLook(where);
   if (mode == Mode::kAborted) return before;
   const T after = combine(before);
   NoteAtomic(std::memcmp(static_cast<const void*>(&before), static_cast<const void*>(&after),
                          sizeof(T)) != 0);
-  std::memcpy(allocation->data + target.offset(), static_cast<const void*>(&after), sizeof(T));
+  std::memcpy(Find(current, place.memory)->data + place.offset, static_cast<const void*>(&after),
+              sizeof(T));
   return before;
 }
 
@@ -76,15 +77,13 @@ std::remove_const_t<T> load_volatile(const Pointer<T>& source, uint32_t line = _
                                      const char* file = __builtin_FILE()) {
   const internal::Where where{line, file};
   if (internal::current->mode == internal::Mode::kUntraced) internal::NoteLook(where);
-  return internal::Load<std::remove_const_t<T>>(source.allocation(), source.offset(), where,
-                                                internal::Action::kAtomicLoad);
+  return internal::Load<std::remove_const_t<T>>(source.At(0), where, internal::Action::kAtomicLoad);
 }
 template <class T>
 void store_volatile(const Pointer<T>& target, std::type_identity_t<T> value,
                     uint32_t line = __builtin_LINE(), const char* file = __builtin_FILE()) {
   internal::NoteAtomic(true);
-  internal::Store<T>(target.allocation(), target.offset(), value, {line, file},
-                     internal::Action::kAtomicStore);
+  internal::Store<T>(target.At(0), value, {line, file}, internal::Action::kAtomicStore);
 }
 
 // Orders what this thread did before it, for all threads that fence in turn.
@@ -98,6 +97,18 @@ inline void __threadfence(uint32_t line = __builtin_LINE(), const char* file = _
 inline void __threadfence_block(uint32_t line = __builtin_LINE(),
                                 const char* file = __builtin_FILE()) {
   __threadfence(line, file);
+}
+
+inline void __threadfence_system(uint32_t line = __builtin_LINE(),
+                                 const char* file = __builtin_FILE()) {
+  __threadfence(line, file);
+}
+
+// A load through the read-only path: of what no thread of the launch writes.
+template <class T>
+std::remove_const_t<T> __ldg(const Pointer<T>& source, uint32_t line = __builtin_LINE(),
+                             const char* file = __builtin_FILE()) {
+  return internal::Load<std::remove_const_t<T>>(source.At(0), {line, file});
 }
 
 // Reads a flag, and orders all that follows after whatever its writer released.

@@ -216,13 +216,15 @@ __global__ void ElementArithmetic(gptr<int> x) {
   x[4] = max(static_cast<int>(x[1]), static_cast<int>(x[2])) - x[1];
   if (x[2] > x[1]) x[5]++;
   x[2] = x[2] * 2 + -x[1];
+  x[x[1]] <<= 2;
+  x[x[1] - 1] %= 4;
 }
 
 TEST(EngineTest, ElementsStandForTheirValues) {
   DeviceMemory memory;
   const auto x = memory.Upload(Iota(6), "x").value();
   EXPECT_TRUE(IsClean(Launch(memory, {.grid = 1, .block = 1}, ElementArithmetic, x)));
-  EXPECT_EQ(memory.Download(x, 6).value(), (std::vector<int>{3, 1, 3, 3, 1, 6}));
+  EXPECT_EQ(memory.Download(x, 6).value(), (std::vector<int>{3, 4, 3, 3, 1, 6}));
 }
 
 TEST(EngineTest, CompilersKeepTheMeaningOfExchanges) {
@@ -411,6 +413,51 @@ TEST(EngineTest, LetsResidentBlocksTakeTurns) {
   EXPECT_FALSE(stuck.status.ok());
 }
 
+// The index is read before its barrier: that is said first, not only where it leads.
+__global__ void FollowsTooEarly(gptr<int> out) {
+  SHARED(int, at, 64);
+  const int t = static_cast<int>(threadIdx.x);
+  at[t] = t;
+  out[at[63 - t]] = t;
+}
+
+TEST(EngineTest, NamesTheCauseBeforeTheFault) {
+  DeviceMemory memory;
+  const auto out = memory.Allocate<int>(64, "out").value();
+  for (const Schedule schedule : {Schedule::kForward, Schedule::kReverse, Schedule::kRandom}) {
+    const LaunchResult result =
+        Launch(memory, {.grid = 1, .block = 64, .schedule = schedule}, FollowsTooEarly, out);
+    ASSERT_FALSE(result.diagnostics.empty());
+    EXPECT_EQ(result.diagnostics.front().variable, "at") << Format(result.diagnostics);
+  }
+}
+
+// The aggregate-only path of a look-back scan: a block whose neighbour has not got to its end.
+__global__ void FindsNeighboursHalfDone(gptr<int> state, gptr<int> half) {
+  if (threadIdx.x == 0) store_release(state + static_cast<int>(blockIdx.x), 1);
+  __syncthreads();
+  if (threadIdx.x == 0 && blockIdx.x > 0) {
+    if (load_acquire(state + (static_cast<int>(blockIdx.x) - 1)) == 1) atomicAdd(&half[0], 1);
+  }
+  __syncthreads();
+  if (threadIdx.x == 0) store_release(state + static_cast<int>(blockIdx.x), 2);
+}
+
+TEST(EngineTest, RandomOrderLeavesBlocksHalfDone) {
+  DeviceMemory memory;
+  const auto state = memory.Upload(std::vector<int>(32, 0), "state").value();
+  const auto half = memory.Upload(std::vector<int>{0}, "half").value();
+  LaunchConfig config{.grid = 32, .block = 32};
+  EXPECT_TRUE(IsClean(Launch(memory, config, FindsNeighboursHalfDone, state, half)));
+  EXPECT_EQ(memory.Download(half, 1).value()[0], 0);
+  config.schedule = Schedule::kRandom;
+  for (config.seed = 0; config.seed < 8; ++config.seed) {
+    ASSERT_TRUE(memory.Fill(state, 0, 32).ok());
+    EXPECT_TRUE(IsClean(Launch(memory, config, FindsNeighboursHalfDone, state, half)));
+  }
+  EXPECT_GE(memory.Download(half, 1).value()[0], 8);
+}
+
 // ---- What may be asked of a launch.
 
 __global__ void Mark(gptr<int> y) { y[blockIdx.x * blockDim.x + threadIdx.x] = 7; }
@@ -559,6 +606,48 @@ TEST(EngineTest, SaysThatALoopNeedsToSleep) {
       ASSERT_EQ(result.diagnostics.size(), 1u) << result.status;
       EXPECT_EQ(result.diagnostics[0].finding, Finding::kSpin);
     }
+  }
+}
+
+__global__ void WaitsAlone(gptr<int> flag) {
+  if (blockIdx.x == 1) {
+    store_volatile(flag, 1);
+  } else {
+    while (load_volatile(flag) == 0) {
+    }
+  }
+}
+
+TEST(EngineTest, SaysThatALoneThreadNeedsToSleep) {
+  DeviceMemory memory;
+  const auto flag = memory.Upload(std::vector<int>{0}, "flag").value();
+  const LaunchResult result = Launch(memory, {.grid = 2, .block = 1}, WaitsAlone, flag);
+  ASSERT_EQ(result.diagnostics.size(), 1u) << result.status;
+  EXPECT_EQ(result.diagnostics[0].finding, Finding::kSpin);
+}
+
+// CUDA lets any device function synchronise; a coroutine has to be told.
+__device__ void Meet(gptr<int> x) {
+  x[threadIdx.x] = 1;
+  __syncthreads();
+}
+__global__ void MeetsPlainly(gptr<int> x) {
+  Meet(x);
+  x[threadIdx.x] = 2;
+}
+__global__ void MeetsAndWaits(gptr<int> x) {
+  __syncthreads();
+  Meet(x);
+  __syncthreads();
+}
+
+TEST(EngineTest, SaysThatADeviceFunctionMustBeATask) {
+  DeviceMemory memory;
+  const auto x = memory.Allocate<int>(64, "x").value();
+  for (const auto kernel : {MeetsPlainly, MeetsAndWaits}) {
+    const LaunchResult result = Launch(memory, {.grid = 1, .block = 64}, kernel, x);
+    ASSERT_EQ(result.diagnostics.size(), 1u) << result.status;
+    EXPECT_EQ(result.diagnostics[0].finding, Finding::kMisplacedWait);
   }
 }
 

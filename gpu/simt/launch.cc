@@ -14,13 +14,12 @@ namespace assay::simt::internal {
 namespace {
 
 absl::Status CheckArguments(DeviceMemory& memory, const LaunchConfig& config,
-                            std::span<const Allocation* const> pointers) {
+                            std::span<const uint64_t> pointers) {
   if (current->mode != Mode::kOutside) {
     return absl::FailedPreconditionError("a kernel cannot launch another in the simulator");
   }
   for (size_t i = 0; i < pointers.size(); ++i) {
-    if (pointers[i] == nullptr || pointers[i] == &null_allocation) continue;
-    if (!memory.state().Owns(pointers[i])) {
+    if (pointers[i] != 0 && memory.state().Find(pointers[i]) == nullptr) {
       // The first of the list stands for no argument at all.
       return absl::InvalidArgumentError(
           absl::StrCat("argument ", i, " points into another device memory"));
@@ -47,7 +46,7 @@ struct Snapshot {
 
   explicit Snapshot(const MemoryState& state) {
     for (const std::unique_ptr<Buffer>& buffer : state.buffers) {
-      const Allocation& allocation = buffer->allocation;
+      const Allocation& allocation = EntryOf(buffer->number);
       Contents& contents = buffers.emplace_back();
       contents.bytes.assign(allocation.data, allocation.data + allocation.bytes);
       const Details& details = buffer->details;
@@ -63,7 +62,7 @@ struct Snapshot {
       const Contents& contents = buffers[i];
       Buffer& buffer = *state.buffers[i];
       if (contents.bytes.empty()) continue;
-      std::memcpy(buffer.allocation.data, contents.bytes.data(), contents.bytes.size());
+      std::memcpy(EntryOf(buffer.number).data, contents.bytes.data(), contents.bytes.size());
       Details& details = buffer.details;
       if (details.initialised) continue;
       // Cells may have become finer since.
@@ -85,8 +84,7 @@ struct Snapshot {
 }  // namespace
 
 LaunchResult LaunchBody(DeviceMemory& memory, const LaunchConfig& config,
-                        absl::FunctionRef<void()> kernel,
-                        std::span<const Allocation* const> pointers) {
+                        absl::FunctionRef<void()> kernel, std::span<const uint64_t> pointers) {
   LaunchResult result;
   result.status = CheckArguments(memory, config, pointers);
   if (!result.status.ok()) return result;
@@ -115,8 +113,7 @@ LaunchResult LaunchBody(DeviceMemory& memory, const LaunchConfig& config,
 }
 
 LaunchResult LaunchSchedules(DeviceMemory& memory, const LaunchConfig& config, int random_runs,
-                             absl::FunctionRef<void()> kernel,
-                             std::span<const Allocation* const> pointers) {
+                             absl::FunctionRef<void()> kernel, std::span<const uint64_t> pointers) {
   MemoryState& state = memory.state();
   const Snapshot before(state);
   LaunchConfig scheduled = config;

@@ -86,22 +86,20 @@ struct LaunchResult {
 
 namespace internal {
 
-// Where an argument of a kernel points; null for one that is no pointer.
+// Where an argument of a kernel points; 0 for one that is no pointer.
 template <class T>
-const Allocation* PointedTo(const T&) {
-  return nullptr;
+uint64_t PointedTo(const T&) {
+  return 0;
 }
 template <class T>
-const Allocation* PointedTo(const Pointer<T>& pointer) {
-  return pointer.allocation();
+uint64_t PointedTo(const Pointer<T>& pointer) {
+  return pointer.address();
 }
 
 LaunchResult LaunchBody(DeviceMemory& memory, const LaunchConfig& config,
-                        absl::FunctionRef<void()> kernel,
-                        std::span<const Allocation* const> pointers);
+                        absl::FunctionRef<void()> kernel, std::span<const uint64_t> pointers);
 LaunchResult LaunchSchedules(DeviceMemory& memory, const LaunchConfig& config, int random_runs,
-                             absl::FunctionRef<void()> kernel,
-                             std::span<const Allocation* const> pointers);
+                             absl::FunctionRef<void()> kernel, std::span<const uint64_t> pointers);
 
 }  // namespace internal
 
@@ -113,7 +111,7 @@ LaunchResult Launch(DeviceMemory& memory, const LaunchConfig& config, void (*ker
   const std::tuple<std::decay_t<Parameters>...> values(std::forward<Arguments>(arguments)...);
   return std::apply(
       [&](const auto&... value) {
-        const internal::Allocation* const pointers[] = {nullptr, internal::PointedTo(value)...};
+        const uint64_t pointers[] = {0, internal::PointedTo(value)...};
         return internal::LaunchBody(
             memory, config, [&] { kernel(value...); }, pointers);
       },
@@ -131,7 +129,7 @@ LaunchResult LaunchUnderAllSchedules(DeviceMemory& memory, const LaunchConfig& c
   const std::tuple<std::decay_t<Parameters>...> values(std::forward<Arguments>(arguments)...);
   return std::apply(
       [&](const auto&... value) {
-        const internal::Allocation* const pointers[] = {nullptr, internal::PointedTo(value)...};
+        const uint64_t pointers[] = {0, internal::PointedTo(value)...};
         return internal::LaunchSchedules(
             memory, config, random_runs, [&] { kernel(value...); }, pointers);
       },

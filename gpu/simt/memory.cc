@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <mutex>
 #include <new>
 #include <utility>
 
@@ -14,36 +15,67 @@
 namespace assay::simt {
 namespace internal {
 
-const Allocation null_allocation;
+// Number 0, where null points, is there from the start.
+static Allocation first_chunk[1u << AllocationTable::kChunkLog2];
+constinit AllocationTable allocation_table{{first_chunk}, 1};
+
+uint32_t NewAllocation(const Allocation& allocation) {
+  static std::mutex mutex;
+  const std::lock_guard lock(mutex);
+  const uint32_t number = allocation_table.size.load(std::memory_order_relaxed);
+  if (number > kNumberMask) return 0;
+  Allocation*& chunk = allocation_table.chunks[number >> AllocationTable::kChunkLog2];
+  if (chunk == nullptr) {
+    // Kept to the program's end: a pointer may outlive its memory.
+    chunk = new (std::nothrow) Allocation[1u << AllocationTable::kChunkLog2];
+    if (chunk == nullptr) return 0;
+  }
+  Allocation& entry = EntryOf(number);
+  entry = allocation;
+  entry.address = uint64_t{number} << kAllocationShift;
+  allocation_table.size.store(number + 1, std::memory_order_release);
+  return number;
+}
 
 // What memory holds before anybody writes to it: not a number, and an index far outside.
 constexpr int kGarbageByte = 0xEF;
 constexpr std::align_val_t kAlignment{256};
 
-void Refine(Details& details, int log2) {
-  if (log2 >= details.granule_log2) return;
+bool Refine(Details& details, int log2) {
+  if (log2 >= details.granule_log2) return true;
   const int shift = details.granule_log2 - log2;
   const Cells coarse = std::move(details.cells);
   details.granule_log2 = log2;
   details.cells = Cells();
-  if (coarse.get() == nullptr) return;
+  if (coarse.get() == nullptr) return true;
   Cell* fine = details.EnsureCells();
+  if (fine == nullptr) return false;
   for (uint64_t i = 0; i < details.CellCount(); ++i) fine[i] = coarse.get()[i >> shift];
+  return true;
 }
 
 namespace {
 
-void MarkInitialised(Details& details, uint64_t offset, uint64_t bytes) {
-  if (details.initialised || bytes == 0) return;
+// False without memory to remember it.
+[[nodiscard]] bool MarkInitialised(Details& details, uint64_t offset, uint64_t bytes) {
+  if (details.initialised || bytes == 0) return true;
   if (bytes == details.bytes) {
     details.initialised = true;
-    return;
+    return true;
   }
   Cell* cells = details.EnsureCells();
+  if (cells == nullptr) return false;
   const uint64_t last = (offset + bytes - 1) >> details.granule_log2;
   for (uint64_t i = offset >> details.granule_log2; i <= last; ++i) {
     cells[i].write.flags |= kInitialised;
   }
+  return true;
+}
+
+absl::Status NoCells(const Details& details) {
+  return absl::ResourceExhaustedError(
+      absl::StrCat("this machine has no memory to remember what of '", details.name, "' of ",
+                   details.bytes, " bytes was written"));
 }
 
 std::string Describe(const Details& details) {
@@ -57,6 +89,7 @@ using internal::Allocation;
 using internal::Buffer;
 using internal::Cell;
 using internal::Details;
+using internal::OffsetOf;
 
 DeviceMemory::DeviceMemory(uint64_t capacity_bytes)
     : state_(std::make_unique<internal::MemoryState>()),
@@ -64,14 +97,19 @@ DeviceMemory::DeviceMemory(uint64_t capacity_bytes)
   state_->capacity_bytes = capacity_bytes;
 }
 
-DeviceMemory::~DeviceMemory() = default;
+DeviceMemory::~DeviceMemory() {
+  // Pointers may outlive it; their numbers stay, and lead nowhere.
+  for (const std::unique_ptr<Buffer>& buffer : state_->buffers) {
+    internal::EntryOf(buffer->number) = {};
+  }
+}
 
 absl::Status DeviceMemory::Negative(int64_t n) {
   return absl::InvalidArgumentError(absl::StrCat("a buffer has n >= 0 elements; given: ", n));
 }
 
-absl::StatusOr<const Allocation*> DeviceMemory::Make(int64_t n, uint32_t element_bytes,
-                                                     std::string_view name) {
+absl::StatusOr<uint64_t> DeviceMemory::Make(int64_t n, uint32_t element_bytes,
+                                            std::string_view name) {
   if (n < 0) return Negative(n);
   const uint64_t room =
       std::min(state_->capacity_bytes - state_->used_bytes, internal::kMaxAllocationBytes - 1);
@@ -82,36 +120,43 @@ absl::StatusOr<const Allocation*> DeviceMemory::Make(int64_t n, uint32_t element
   }
   const uint64_t bytes = static_cast<uint64_t>(n) * element_bytes;
   auto buffer = std::make_unique<Buffer>();
-  if (static_cast<uint64_t>(static_cast<size_t>(bytes)) != bytes) {
-    return absl::ResourceExhaustedError(
-        absl::StrCat("this machine cannot address '", name, "': ", bytes, " bytes asked for"));
+  std::byte* data = nullptr;
+  if (static_cast<uint64_t>(static_cast<size_t>(bytes)) == bytes) {
+    data = static_cast<std::byte*>(::operator new(std::max<size_t>(static_cast<size_t>(bytes), 1),
+                                                  internal::kAlignment, std::nothrow));
   }
-  auto* data = static_cast<std::byte*>(::operator new(
-      std::max<size_t>(static_cast<size_t>(bytes), 1), internal::kAlignment, std::nothrow));
   if (data == nullptr) {
     return absl::ResourceExhaustedError(
         absl::StrCat("this machine has no memory for '", name, "': ", bytes, " bytes asked for"));
   }
-  std::memset(data, internal::kGarbageByte, static_cast<size_t>(bytes));
-  buffer->allocation.data = data;
-  buffer->allocation.bytes = bytes;
-  buffer->allocation.details = &buffer->details;
   Details& details = buffer->details;
   details.data = {data, [](std::byte* p) { ::operator delete(p, internal::kAlignment); }};
+  std::memset(data, internal::kGarbageByte, static_cast<size_t>(bytes));
   details.name = std::string(name);
   details.element_bytes = element_bytes;
   details.bytes = bytes;
   details.granule_log2 = internal::GranuleLog2(element_bytes);
-  state_->buffers.push_back(std::move(buffer));
-  Allocation& made = state_->buffers.back()->allocation;
-  made.address = uint64_t{state_->buffers.size()} << internal::kAllocationShift;
+  details.device_address = state_->next_address;
+  Allocation allocation;
+  allocation.data = data;
+  allocation.bytes = bytes;
+  allocation.owner = state_.get();
+  allocation.details = &details;
+  buffer->number = internal::NewAllocation(allocation);
+  if (buffer->number == 0) {
+    return absl::ResourceExhaustedError(
+        absl::StrCat("no number is left for '", name, "': too many buffers in one program"));
+  }
+  state_->next_address += (bytes + 255) / 256 * 256;
   state_->used_bytes += bytes;
-  return &made;
+  state_->buffers.push_back(std::move(buffer));
+  return uint64_t{state_->buffers.back()->number} << internal::kAllocationShift;
 }
 
-absl::Status DeviceMemory::Release(const Allocation* allocation, uint64_t offset) {
-  if (allocation == &internal::null_allocation) return absl::OkStatus();  // as cudaFree(nullptr)
-  if (!state_->Owns(allocation)) {
+absl::Status DeviceMemory::Release(uint64_t address) {
+  if (address == 0) return absl::OkStatus();  // as cudaFree(nullptr)
+  Allocation* allocation = state_->Find(address);
+  if (allocation == nullptr) {
     return absl::InvalidArgumentError("freed what is no buffer of this device memory");
   }
   Details& details = *allocation->details;
@@ -119,15 +164,13 @@ absl::Status DeviceMemory::Release(const Allocation* allocation, uint64_t offset
     return absl::InvalidArgumentError(
         absl::StrCat("buffer ", internal::Describe(details), " freed twice"));
   }
-  if (offset != 0) {
+  if (OffsetOf(address) != 0) {
     return absl::InvalidArgumentError(
         absl::StrCat("buffer ", internal::Describe(details), " freed by a pointer to byte ",
-                     static_cast<int64_t>(offset), " of it, expected to its start"));
+                     OffsetOf(address), " of it, expected to its start"));
   }
-  Allocation& own =
-      state_->buffers[(allocation->address >> internal::kAllocationShift) - 1]->allocation;
-  own.bytes = 0;
-  own.data = nullptr;
+  allocation->bytes = 0;
+  allocation->data = nullptr;
   details.live = false;
   details.data.reset();
   details.cells = internal::Cells();
@@ -135,21 +178,20 @@ absl::Status DeviceMemory::Release(const Allocation* allocation, uint64_t offset
   return absl::OkStatus();
 }
 
-absl::Status DeviceMemory::CheckRange(const Allocation* allocation, uint64_t offset, int64_t n,
-                                      uint64_t element_bytes) const {
+absl::Status DeviceMemory::CheckRange(uint64_t address, int64_t n, uint64_t element_bytes) const {
   if (n < 0) return Negative(n);
   if (static_cast<uint64_t>(n) > internal::kMaxAllocationBytes / element_bytes) {
     return absl::OutOfRangeError(absl::StrCat(n, " elements are more than any buffer has"));
   }
-  return CheckBytes(allocation, offset, static_cast<uint64_t>(n) * element_bytes);
+  return CheckBytes(address, static_cast<uint64_t>(n) * element_bytes);
 }
 
-absl::Status DeviceMemory::CheckBytes(const Allocation* allocation, uint64_t offset,
-                                      uint64_t bytes) const {
-  if (bytes == 0 && allocation == &internal::null_allocation) return absl::OkStatus();
-  if (!state_->Owns(allocation)) {
+absl::Status DeviceMemory::CheckBytes(uint64_t address, uint64_t bytes) const {
+  if (bytes == 0 && address == 0) return absl::OkStatus();
+  const Allocation* allocation = state_->Find(address);
+  if (allocation == nullptr) {
     return absl::InvalidArgumentError(
-        allocation == &internal::null_allocation
+        address == 0
             ? absl::StrCat("a null pointer, where ", bytes, " bytes of device memory are meant")
             : std::string("a pointer that is not to a buffer of this device memory"));
   }
@@ -158,59 +200,71 @@ absl::Status DeviceMemory::CheckBytes(const Allocation* allocation, uint64_t off
     return absl::FailedPreconditionError(
         absl::StrCat("buffer ", internal::Describe(details), " is used after it was freed"));
   }
-  if (offset > details.bytes || details.bytes - offset < bytes) {
-    return absl::OutOfRangeError(absl::StrCat(
-        "bytes [", static_cast<int64_t>(offset), ", ", static_cast<int64_t>(offset + bytes),
-        ") are not all within buffer ", internal::Describe(details)));
+  const int64_t offset = OffsetOf(address);
+  if (offset < 0 || static_cast<uint64_t>(offset) > details.bytes ||
+      details.bytes - static_cast<uint64_t>(offset) < bytes) {
+    return absl::OutOfRangeError(
+        absl::StrCat("bytes [", offset, ", ", offset + static_cast<int64_t>(bytes),
+                     ") are not all within buffer ", internal::Describe(details)));
   }
   return absl::OkStatus();
 }
 
-absl::Status DeviceMemory::Write(const Allocation* allocation, uint64_t offset, const void* from,
-                                 uint64_t bytes) {
-  if (absl::Status status = CheckBytes(allocation, offset, bytes); !status.ok()) return status;
+absl::Status DeviceMemory::Write(uint64_t address, const void* from, uint64_t bytes) {
+  if (absl::Status status = CheckBytes(address, bytes); !status.ok()) return status;
   if (bytes == 0) return absl::OkStatus();
-  std::memcpy(allocation->data + offset, from, static_cast<size_t>(bytes));
-  internal::MarkInitialised(*allocation->details, offset, bytes);
-  return absl::OkStatus();
-}
-
-absl::Status DeviceMemory::Read(const Allocation* allocation, uint64_t offset, void* to,
-                                uint64_t bytes) const {
-  if (absl::Status status = CheckBytes(allocation, offset, bytes); !status.ok()) return status;
-  if (bytes != 0) std::memcpy(to, allocation->data + offset, static_cast<size_t>(bytes));
-  return absl::OkStatus();
-}
-
-absl::Status DeviceMemory::CopyWithin(const Allocation* to, uint64_t to_offset,
-                                      const Allocation* from, uint64_t from_offset,
-                                      uint64_t bytes) {
-  if (absl::Status status = CheckBytes(to, to_offset, bytes); !status.ok()) return status;
-  if (absl::Status status = CheckBytes(from, from_offset, bytes); !status.ok()) return status;
-  if (bytes == 0) return absl::OkStatus();
-  std::memmove(to->data + to_offset, from->data + from_offset, static_cast<size_t>(bytes));
-  Details& target = *to->details;
-  const Details& source = *from->details;
-  if (source.initialised) {
-    internal::MarkInitialised(target, to_offset, bytes);
-    return absl::OkStatus();
+  Allocation& allocation = *state_->Find(address);
+  const uint64_t offset = static_cast<uint64_t>(OffsetOf(address));
+  if (!internal::MarkInitialised(*allocation.details, offset, bytes)) {
+    return internal::NoCells(*allocation.details);
   }
-  if (source.cells.get() == nullptr) return absl::OkStatus();
-  for (uint64_t byte = 0; byte < bytes; byte += uint64_t{1} << source.granule_log2) {
-    const Cell& cell = source.cells.get()[(from_offset + byte) >> source.granule_log2];
-    if ((cell.write.flags & internal::kInitialised) == 0) continue;
-    internal::MarkInitialised(target, to_offset + byte,
-                              std::min(bytes - byte, uint64_t{1} << source.granule_log2));
+  std::memcpy(allocation.data + offset, from, static_cast<size_t>(bytes));
+  return absl::OkStatus();
+}
+
+absl::Status DeviceMemory::Read(uint64_t address, void* to, uint64_t bytes) const {
+  if (absl::Status status = CheckBytes(address, bytes); !status.ok()) return status;
+  if (bytes != 0) {
+    std::memcpy(to, state_->Find(address)->data + OffsetOf(address), static_cast<size_t>(bytes));
   }
   return absl::OkStatus();
 }
 
-absl::Status DeviceMemory::FillBytes(const Allocation* allocation, uint64_t offset,
-                                     unsigned char byte, uint64_t bytes) {
-  if (absl::Status status = CheckBytes(allocation, offset, bytes); !status.ok()) return status;
+absl::Status DeviceMemory::CopyWithin(uint64_t to, uint64_t from, uint64_t bytes) {
+  if (absl::Status status = CheckBytes(to, bytes); !status.ok()) return status;
+  if (absl::Status status = CheckBytes(from, bytes); !status.ok()) return status;
   if (bytes == 0) return absl::OkStatus();
-  std::memset(allocation->data + offset, byte, static_cast<size_t>(bytes));
-  internal::MarkInitialised(*allocation->details, offset, bytes);
+  const Allocation& target = *state_->Find(to);
+  const Allocation& source = *state_->Find(from);
+  const uint64_t to_offset = static_cast<uint64_t>(OffsetOf(to));
+  const uint64_t from_offset = static_cast<uint64_t>(OffsetOf(from));
+  const Details& known = *source.details;
+  bool remembered = true;
+  if (known.initialised) {
+    remembered = internal::MarkInitialised(*target.details, to_offset, bytes);
+  } else if (known.cells.get() != nullptr) {
+    const uint64_t granule = uint64_t{1} << known.granule_log2;
+    for (uint64_t byte = 0; byte < bytes && remembered; byte += granule) {
+      const Cell& cell = known.cells.get()[(from_offset + byte) >> known.granule_log2];
+      if ((cell.write.flags & internal::kInitialised) == 0) continue;
+      remembered = internal::MarkInitialised(*target.details, to_offset + byte,
+                                             std::min(bytes - byte, granule));
+    }
+  }
+  if (!remembered) return internal::NoCells(*target.details);
+  std::memmove(target.data + to_offset, source.data + from_offset, static_cast<size_t>(bytes));
+  return absl::OkStatus();
+}
+
+absl::Status DeviceMemory::FillBytes(uint64_t address, unsigned char byte, uint64_t bytes) {
+  if (absl::Status status = CheckBytes(address, bytes); !status.ok()) return status;
+  if (bytes == 0) return absl::OkStatus();
+  Allocation& allocation = *state_->Find(address);
+  const uint64_t offset = static_cast<uint64_t>(OffsetOf(address));
+  if (!internal::MarkInitialised(*allocation.details, offset, bytes)) {
+    return internal::NoCells(*allocation.details);
+  }
+  std::memset(allocation.data + offset, byte, static_cast<size_t>(bytes));
   return absl::OkStatus();
 }
 

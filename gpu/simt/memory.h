@@ -44,9 +44,9 @@ class DeviceMemory {
   // (ResourceExhausted).
   template <class T>
   absl::StatusOr<Pointer<T>> Allocate(int64_t n, std::string_view name) {
-    const absl::StatusOr<const internal::Allocation*> made = Make(n, sizeof(T), name);
+    const absl::StatusOr<uint64_t> made = Make(n, sizeof(T), name);
     if (!made.ok()) return made.status();
-    return Pointer<T>(*made, 0);
+    return Pointer<T>(*made);
   }
   // The same, filled with `values`.
   template <class T>
@@ -65,24 +65,23 @@ class DeviceMemory {
   // Fails: not the start of a live buffer of this memory (a double free too).
   template <class T>
   absl::Status Free(const Pointer<T>& buffer) {
-    return Release(buffer.allocation(), buffer.offset());
+    return Release(buffer.address());
   }
 
   // Copies to or from [pointer, pointer + n). Fails, with nothing copied, where that leaves the
   // buffer.
   template <class T>
   absl::Status CopyToDevice(const Pointer<T>& to, std::span<const std::type_identity_t<T>> from) {
-    return Write(to.allocation(), to.offset(), from.data(), from.size_bytes());
+    return Write(to.address(), from.data(), from.size_bytes());
   }
   template <class T>
   absl::Status CopyToHost(std::span<std::remove_const_t<T>> to, const Pointer<T>& from) const {
-    return Read(from.allocation(), from.offset(), to.data(), to.size_bytes());
+    return Read(from.address(), to.data(), to.size_bytes());
   }
   template <class T>
   absl::StatusOr<std::vector<std::remove_const_t<T>>> Download(const Pointer<T>& from,
                                                                int64_t n) const {
-    if (absl::Status status = CheckRange(from.allocation(), from.offset(), n, sizeof(T));
-        !status.ok()) {
+    if (absl::Status status = CheckRange(from.address(), n, sizeof(T)); !status.ok()) {
       return status;
     }
     std::vector<std::remove_const_t<T>> values(static_cast<size_t>(n));
@@ -92,21 +91,18 @@ class DeviceMemory {
   // Copies n elements within the device; whether they were initialised is copied too.
   template <class T>
   absl::Status Copy(const Pointer<T>& to, const Pointer<const T>& from, int64_t n) {
-    if (absl::Status status = CheckRange(to.allocation(), to.offset(), n, sizeof(T));
-        !status.ok()) {
+    if (absl::Status status = CheckRange(to.address(), n, sizeof(T)); !status.ok()) {
       return status;
     }
-    return CopyWithin(to.allocation(), to.offset(), from.allocation(), from.offset(),
-                      static_cast<uint64_t>(n) * sizeof(T));
+    return CopyWithin(to.address(), from.address(), static_cast<uint64_t>(n) * sizeof(T));
   }
   // Sets n elements' bytes to `byte`, as cudaMemset.
   template <class T>
   absl::Status Fill(const Pointer<T>& to, unsigned char byte, int64_t n) {
-    if (absl::Status status = CheckRange(to.allocation(), to.offset(), n, sizeof(T));
-        !status.ok()) {
+    if (absl::Status status = CheckRange(to.address(), n, sizeof(T)); !status.ok()) {
       return status;
     }
-    return FillBytes(to.allocation(), to.offset(), byte, static_cast<uint64_t>(n) * sizeof(T));
+    return FillBytes(to.address(), byte, static_cast<uint64_t>(n) * sizeof(T));
   }
 
   // A kLeak for every buffer that is still there.
@@ -119,21 +115,14 @@ class DeviceMemory {
 
  private:
   static absl::Status Negative(int64_t n);
-  absl::StatusOr<const internal::Allocation*> Make(int64_t n, uint32_t element_bytes,
-                                                   std::string_view name);
-  absl::Status Release(const internal::Allocation* allocation, uint64_t offset);
-  absl::Status CheckRange(const internal::Allocation* allocation, uint64_t offset, int64_t n,
-                          uint64_t element_bytes) const;
-  absl::Status CheckBytes(const internal::Allocation* allocation, uint64_t offset,
-                          uint64_t bytes) const;
-  absl::Status Write(const internal::Allocation* allocation, uint64_t offset, const void* from,
-                     uint64_t bytes);
-  absl::Status Read(const internal::Allocation* allocation, uint64_t offset, void* to,
-                    uint64_t bytes) const;
-  absl::Status CopyWithin(const internal::Allocation* to, uint64_t to_offset,
-                          const internal::Allocation* from, uint64_t from_offset, uint64_t bytes);
-  absl::Status FillBytes(const internal::Allocation* allocation, uint64_t offset,
-                         unsigned char byte, uint64_t bytes);
+  absl::StatusOr<uint64_t> Make(int64_t n, uint32_t element_bytes, std::string_view name);
+  absl::Status Release(uint64_t address);
+  absl::Status CheckRange(uint64_t address, int64_t n, uint64_t element_bytes) const;
+  absl::Status CheckBytes(uint64_t address, uint64_t bytes) const;
+  absl::Status Write(uint64_t address, const void* from, uint64_t bytes);
+  absl::Status Read(uint64_t address, void* to, uint64_t bytes) const;
+  absl::Status CopyWithin(uint64_t to, uint64_t from, uint64_t bytes);
+  absl::Status FillBytes(uint64_t address, unsigned char byte, uint64_t bytes);
 
   std::unique_ptr<internal::MemoryState> state_;
   std::unique_ptr<internal::Engine> engine_;

@@ -103,7 +103,8 @@ TEST(MemoryTest, KnowsWhichElementsWereWritten) {
   const LaunchConfig config{.grid = 1, .block = 1};
   EXPECT_TRUE(Launch(memory, config, Read, x, out, 2).status.ok());
   EXPECT_EQ(memory.Download(out, 1).value(), one);
-  const LaunchResult unknown = Launch(memory, config, Read, x, out, 1);
+  EXPECT_FALSE(Launch(memory, config, Read, x, out, 1).status.ok());
+  const LaunchResult unknown = Launch(memory, config, Read, x, out, 1);  // every time
   ASSERT_EQ(unknown.diagnostics.size(), 1u);
   EXPECT_EQ(unknown.diagnostics[0].finding, Finding::kUninitialisedRead);
   EXPECT_EQ(unknown.diagnostics[0].element, 1);
@@ -126,6 +127,68 @@ TEST(MemoryTest, TellsNeighbouringBytesApart) {
   EXPECT_EQ(memory.Download(words, 64).value(), std::vector<int>(64, 0x01010101));
 }
 
+__global__ void Follow(gptr<const gptr<float>> rows, gptr<float> out, int row) {
+  const gptr<float> p = rows[row];
+  out[0] = p[2];
+}
+
+// Pointers have 8 bytes, as a GPU's, and may lie in memory; what was never one leads nowhere.
+TEST(MemoryTest, HoldsPointers) {
+  static_assert(sizeof(gptr<float>) == 8);
+  DeviceMemory memory;
+  const auto x = memory.Upload(std::vector<float>{1, 2, 3}, "x").value();
+  const auto rows = memory.Allocate<gptr<float>>(3, "rows").value();
+  const auto out = memory.Allocate<float>(1, "out").value();
+  const std::vector<gptr<float>> known = {x, nullptr};
+  ASSERT_TRUE(memory.CopyToDevice(rows, std::span<const gptr<float>>(known)).ok());
+  const LaunchConfig config{.grid = 1, .block = 1};
+  EXPECT_TRUE(Launch(memory, config, Follow, rows, out, 0).status.ok());
+  EXPECT_EQ(memory.Download(out, 1).value()[0], 3.0f);
+  for (const int row : {1, 2}) {
+    const LaunchResult result = Launch(memory, config, Follow, rows, out, row);
+    ASSERT_FALSE(result.diagnostics.empty());
+    EXPECT_EQ(result.diagnostics.front().finding,
+              row == 1 ? Finding::kOutOfBounds : Finding::kUninitialisedRead);
+  }
+}
+
+struct Arguments {
+  gptr<float> p;
+  int n;
+};
+__global__ void Hidden(Arguments arguments) { arguments.p[arguments.n] = 1; }
+
+TEST(MemoryTest, KnowsItsOwnPointers) {
+  DeviceMemory memory;
+  const LaunchConfig config{.grid = 1, .block = 1};
+  gptr<float> stale;
+  {
+    DeviceMemory other;
+    stale = other.Allocate<float>(10, "foreign").value();
+    const LaunchResult result = Launch(memory, config, Hidden, Arguments{stale, 3});
+    ASSERT_EQ(result.diagnostics.size(), 1u);
+    EXPECT_EQ(result.diagnostics[0].finding, Finding::kOutOfBounds);
+    EXPECT_NE(result.diagnostics[0].message.find("another device memory"), std::string::npos);
+    EXPECT_TRUE(Launch(other, config, Hidden, Arguments{stale, 3}).status.ok());
+  }
+  EXPECT_EQ(memory.Free(stale).code(), Code::kInvalidArgument);
+  EXPECT_EQ(memory.Download(stale, 1).status().code(), Code::kInvalidArgument);
+  EXPECT_FALSE(Launch(memory, config, Hidden, Arguments{stale, 3}).status.ok());
+}
+
+TEST(MemoryTest, PointersKeepFarOffsetsApart) {
+  DeviceMemory memory;
+  const auto x = memory.Allocate<float>(100, "x").value();
+  EXPECT_EQ((x + 70) - (x + 20), 50);
+  EXPECT_EQ((x - 5) - x, -5);
+  EXPECT_TRUE(x - 5 < x && x < x + 1 && x == (x - 5) + 5 && x != nullptr);
+  // Beyond 32 GB there is nothing, in either direction, and never something else.
+  const LaunchConfig config{.grid = 1, .block = 1};
+  for (const int64_t far : {INT64_MAX, INT64_MIN, int64_t{1} << 34, int64_t{1} << 62}) {
+    EXPECT_FALSE(Launch(memory, config, Hidden, Arguments{x + far, 0}).status.ok()) << far;
+  }
+}
+
 struct Triple {
   float x, y, z;
 };
@@ -133,6 +196,42 @@ __global__ void Triples(gptr<Triple> points) {
   Triple point = points[threadIdx.x];
   point.y = 2 * point.x;
   points[threadIdx.x] = point;
+}
+
+struct Quad {
+  float x, y, z, w;
+};
+__global__ void Quads(gptr<Quad> points) {
+  Quad point = points[threadIdx.x];
+  point.w = 1;
+  points[threadIdx.x] = point;
+}
+__global__ void Vectors(gptr<float4> points) {
+  float4 point = points[threadIdx.x];
+  point.w = 1;
+  points[threadIdx.x] = point;
+}
+
+// An array of structures costs what it costs: only a type aligned as a whole moves as one.
+TEST(MemoryTest, TellsStructuresFromVectors) {
+  DeviceMemory memory;
+  const auto quads = memory.Upload(std::vector<Quad>(32, {1, 2, 3, 4}), "quads").value();
+  const LaunchConfig config{.grid = 1, .block = 32};
+  const LaunchResult structures = Launch(memory, config, Quads, quads);
+  const AccessCounters split = Total(structures.counters, Space::kGlobal, AccessKind::kLoad);
+  EXPECT_EQ(split.requests, 4);
+  EXPECT_EQ(split.sectors, 4 * 16);
+  const LaunchResult vectors = Launch(memory, config, Vectors, pointer_cast<float4>(quads));
+  const AccessCounters whole = Total(vectors.counters, Space::kGlobal, AccessKind::kLoad);
+  EXPECT_EQ(whole.requests, 1);
+  EXPECT_EQ(whole.sectors, 16);
+  // Aligned to 4 bytes, a structure may lie at any multiple of 4.
+  EXPECT_TRUE(Launch(memory, {.grid = 1, .block = 31}, Quads,
+                     pointer_cast<Quad>(pointer_cast<float>(quads) + 1))
+                  .status.ok());
+  EXPECT_FALSE(Launch(memory, {.grid = 1, .block = 31}, Vectors,
+                      pointer_cast<float4>(pointer_cast<float>(quads) + 1))
+                   .status.ok());
 }
 
 // A structure of 12 bytes moves as three words.

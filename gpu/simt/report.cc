@@ -84,6 +84,8 @@ std::string_view Name(Finding finding) {
       return "shuffle-source";
     case Finding::kMismatchedExchange:
       return "mismatched-exchange";
+    case Finding::kMisplacedWait:
+      return "misplaced-wait";
     case Finding::kSpin:
       return "spin";
     case Finding::kScheduleDependence:

@@ -27,6 +27,7 @@ enum class Finding : uint8_t {
   kBadMask,             // a lane is not in the mask that it names
   kShuffleSource,       // warning: the lane that a shuffle reads does not take part
   kMismatchedExchange,  // lanes of one mask do different things
+  kMisplacedWait,       // a synchronisation in a device function that is no SIMT_TASK
   kSpin,                // a thread seems to wait in a loop without letting others run
   kScheduleDependence,  // the result depends on the order in which threads run
   kSharedMemory,        // more shared memory than a block may have

@@ -123,10 +123,10 @@ using dim3 = Dim3;
   static const ::assay::simt::internal::SharedDeclaration name##_declaration{   \
       #name, sizeof(type), alignof(type), {__VA_ARGS__}, {__LINE__, __FILE__}}; \
   const ::assay::simt::SharedArray<type, __VA_ARGS__> name(                     \
-      ::assay::simt::internal::DeclareShared(name##_declaration), 0)
+      ::assay::simt::internal::DeclareShared(name##_declaration))
 #define DYNAMIC_SHARED(type, name)         \
   const ::assay::simt::Pointer<type> name( \
-      ::assay::simt::internal::DynamicShared(#name, sizeof(type)), 0)
+      ::assay::simt::internal::DynamicShared(#name, sizeof(type)))
 
 #ifdef SIMT_FIBERS
 #include "gpu/simt/fiber.h"

@@ -92,7 +92,7 @@ void Load(Fragment& f, const Source& source, unsigned int leading, bool by_rows,
   using T = std::remove_reference_t<decltype(f.x[0])>;
   for (int e = 0; e < Fragment::num_elements; ++e) {
     const auto at = source + OffsetOf<Fragment>(e, leading, by_rows);
-    f.x[e] = ::assay::simt::internal::Load<T>(at.allocation(), at.offset(), where);
+    f.x[e] = ::assay::simt::internal::Load<T>(at.At(0), where);
   }
 }
 
@@ -118,7 +118,7 @@ void store_matrix_sync(const Target& target, const fragment<accumulator, 16, 16,
   using Fragment = fragment<accumulator, 16, 16, 16, T>;
   for (int e = 0; e < Fragment::num_elements; ++e) {
     const auto at = target + internal::OffsetOf<Fragment>(e, leading, layout == mem_row_major);
-    ::assay::simt::internal::Store<T>(at.allocation(), at.offset(), f.x[e], {line, file});
+    ::assay::simt::internal::Store<T>(at.At(0), f.x[e], {line, file});
   }
 }
 

@@ -108,8 +108,7 @@ absl::StatusOr<Memory> Allocate(const std::shared_ptr<Context>& context, size_t 
 }
 template <class T>
 simt::Pointer<T> PointerTo(const Memory& memory) {
-  const simt::Pointer<std::byte> address = AddressOf(memory);
-  return simt::Pointer<T>(address.allocation(), address.offset());
+  return simt::Pointer<T>(AddressOf(memory).address());
 }
 
 // Runs a kernel with its arguments; under all schedules where random_runs >= 0.

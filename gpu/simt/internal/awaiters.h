@@ -36,6 +36,7 @@ struct FramePromise {
 
 struct KernelPromise : FramePromise {
   void get_return_object() {
+    if (current->root != nullptr) return;  // not the kernel: see BeginWait
     current->root = std::coroutine_handle<KernelPromise>::from_promise(*this).address();
   }
   std::suspend_never initial_suspend() noexcept { return {}; }
@@ -114,6 +115,14 @@ inline Task<void> ValuePromise<void>::get_return_object() {
 
 // ---- What a thread waits for.
 
+// A thread that waits already cannot wait again: it is in a device function that is no SIMT_TASK,
+// of which its kernel knows nothing.
+inline void BeginWait(Thread* thread) {
+  if (thread->state != State::kReady) [[unlikely]]
+    MisplacedWait(thread);
+  thread->parked_at = thread->trace_size;
+}
+
 // Waiting by itself: for the block, for the grid, or for others to get on.
 struct [[nodiscard]] Wait {
   State state;
@@ -126,6 +135,7 @@ struct [[nodiscard]] Wait {
     Park(thread);
   }
   void Park(Thread* thread) const noexcept {
+    BeginWait(thread);
     thread->state = state;
     thread->where = where;
     thread->operation = nullptr;
@@ -170,6 +180,7 @@ struct [[nodiscard]] WarpWait {
     Park(thread);
   }
   void Park(Thread* thread) noexcept {
+    BeginWait(thread);
     thread->state =
         operation.exchange == Exchange::kBarrierVote ? State::kBarrier : State::kWarpOperation;
     thread->where = operation.where;

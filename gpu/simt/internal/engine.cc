@@ -18,10 +18,13 @@ constexpr uint32_t kMaxStaticShared = Architecture::kSharedPerBlock;
 // Entries of one thread's trace between two synchronisations: 4 * 10^6, 50 MB.
 constexpr uint32_t kMaxTrace = 1u << 22;
 constexpr uint32_t kFirstTrace = 1024;
+// Blocks under way at once in random order: enough for one to find its neighbours half done.
+constexpr uint64_t kMixedBlocks = 6;
 // Rounds in which threads only sleep and nothing else happens, before they are given up.
 constexpr int kMaxIdleRounds = 1000;
 constexpr int kGarbageByte = 0xEF;
 // Atomics and volatile loads of a thread without trace that does not wait.
+constexpr int kMaxLoneWaits = 256;  // full traces, of 16,384 entries, that look at one place
 constexpr int64_t kMaxLooks = 10'000'000;
 
 thread_local Engine* engine = nullptr;
@@ -35,10 +38,12 @@ void* AllocateFrame(size_t bytes) {
   return engine->AllocateFrame(bytes);
 }
 void FreeFrame(void* frame, size_t bytes) { engine->FreeFrame(frame, bytes); }
-const Allocation* DeclareShared(const SharedDeclaration& declaration) {
+uint64_t DeclareShared(const SharedDeclaration& declaration) {
+  ASSAY_CHECK(engine != nullptr);
   return engine->DeclareShared(declaration);
 }
-const Allocation* DynamicShared(const char* name, uint32_t element_bytes) {
+uint64_t DynamicShared(const char* name, uint32_t element_bytes) {
+  ASSAY_CHECK(engine != nullptr);
   return engine->DynamicShared(name, element_bytes);
 }
 bool GrowTrace(Thread* thread, const Where& where) { return engine->GrowTrace(thread, where); }
@@ -46,14 +51,15 @@ void NoteAtomic(bool changed) {
   if (changed && engine != nullptr) engine->NoteEvent();
 }
 void NoteLook(const Where& where) { engine->NoteLook(where); }
-uint64_t Fault(const Allocation* allocation, uint64_t offset, uint32_t width, uint32_t alignment,
-               Action action, const Where& where) {
+uint64_t Fault(const Place& place, uint32_t width, uint32_t alignment, Action action,
+               const Where& where) {
   ASSAY_CHECK(current->mode != Mode::kOutside);  // device memory is touched in kernels only
-  return engine->ReportFault(allocation, offset, width, alignment, action, where);
+  return engine->ReportFault(place, width, alignment, action, where);
 }
-void RowFault(const Allocation* allocation, int64_t index, int64_t extent, const Where& where) {
-  engine->ReportRow(allocation, index, extent, where);
+void RowFault(uint64_t memory, int64_t index, int64_t extent, const Where& where) {
+  engine->ReportRow(memory, index, extent, where);
 }
+void MisplacedWait(Thread* thread) { engine->ReportMisplaced(*thread); }
 
 Acquired& AcquiredOf(Warp& warp) {
   std::unique_ptr<Acquired>& acquired = warp.block->acquired;
@@ -78,11 +84,7 @@ void EngineBlock::RefineShared(int log2) {
 
 Engine::Engine() = default;
 
-Engine::~Engine() {
-  for (const FramePool& pool : frames_) {
-    for (void* frame : pool.free) ::operator delete(frame);
-  }
-}
+Engine::~Engine() = default;
 
 LaunchResult Engine::Run(MemoryState& memory, const LaunchConfig& config, uint64_t resident_blocks,
                          int64_t max_shared, absl::FunctionRef<void()> kernel) {
@@ -118,16 +120,16 @@ LaunchResult Engine::Run(MemoryState& memory, const LaunchConfig& config, uint64
     trace.sites = std::make_unique<uint32_t[]>(kFirstTrace);
     trace.addresses = std::make_unique<uint64_t[]>(kFirstTrace);
   }
-  tracer_.BeginLaunch(&memory, config.observer, this);
+  tracer_.BeginLaunch(config.observer, this);
 #if defined(__EMSCRIPTEN__)
   RunGrid();
 #else
   // What lies between here and Escape() holds nothing that would have to be destroyed, but for the
-  // frames of the thread that is left, and of those the outermost is freed.
-  if (setjmp(escape_) == 0) {
+  // frames of the thread that is left, whose memory is given back below.
+  const bool escaped = setjmp(escape_) != 0;
+  if (!escaped) {
     RunGrid();
   } else {
-    if (current->root != nullptr) ::operator delete(current->root);
     current->state = State::kDone;
   }
 #endif
@@ -138,6 +140,7 @@ LaunchResult Engine::Run(MemoryState& memory, const LaunchConfig& config, uint64
     result_.counters = {};
   }
   slots_.clear();
+  if (aborted_) frames_.clear();  // some may have been lost
   current = outer_thread;
   engine = outer_engine;
   if (result_.status.ok()) {
@@ -165,13 +168,27 @@ uint64_t Engine::BlockAt(uint64_t turn) const {
   return config_->sample.empty() ? at : config_->sample[static_cast<size_t>(at)];
 }
 
+void Engine::MoveBefore(size_t from, size_t known) {
+  std::rotate(result_.diagnostics.begin() + static_cast<ptrdiff_t>(from),
+              result_.diagnostics.begin() + static_cast<ptrdiff_t>(known),
+              result_.diagnostics.end());
+  std::rotate(keys_.begin() + static_cast<ptrdiff_t>(from),
+              keys_.begin() + static_cast<ptrdiff_t>(known), keys_.end());
+}
+
 void Engine::RunGrid() {
   uint64_t started = 0;
   int idle = 0;
+  // In random order some blocks are under way at once and leave off at barriers; otherwise a block
+  // begins only when those on their way wait: most kernels need one at a time.
+  const bool mixed = config_->schedule == Schedule::kRandom;
+  const uint64_t at_once = mixed ? std::min(resident_blocks_, kMixedBlocks) : 1;
   while (started < block_count_ || !active_.empty()) {
     const uint64_t events = events_;
-    // A new block begins only when those on their way wait: most kernels need one at a time.
-    if (started < block_count_ && active_.size() < resident_blocks_) {
+    bool waiting = true;
+    for (const EngineBlock* block : active_) waiting = waiting && !block->runnable;
+    if (started < block_count_ && active_.size() < resident_blocks_ &&
+        (active_.size() < at_once || waiting)) {
       EngineBlock* free = nullptr;
       for (const std::unique_ptr<EngineBlock>& slot : slots_) {
         if (!slot->running) free = slot.get();
@@ -182,7 +199,14 @@ void Engine::RunGrid() {
       active_.push_back(&block);
       ++events_;
     }
-    for (size_t i = 0; i < active_.size() && !aborted_; ++i) RunBlock(*active_[i]);
+    if (mixed) {
+      Order(block_order_, static_cast<uint32_t>(active_.size()));
+      for (size_t i = 0; i < block_order_.size() && !aborted_; ++i) {
+        RunBlock(*active_[block_order_[i]]);
+      }
+    } else {
+      for (size_t i = 0; i < active_.size() && !aborted_; ++i) RunBlock(*active_[i]);
+    }
     if (aborted_) return;
     std::erase_if(active_, [](const EngineBlock* block) { return !block->running; });
     if (events != events_) {
@@ -218,6 +242,7 @@ void Engine::BeginBlock(EngineBlock& block, uint64_t linear) {
       thread.warp = &block.warps[i / kWarpSize];
       thread.lane = static_cast<int>(i % kWarpSize);
       thread.mode = config_->trace ? Mode::kTraced : Mode::kUntraced;
+      thread.memory = memory_;
     }
   }
   block.extent = config_->block;
@@ -300,8 +325,11 @@ void Engine::RunBlock(EngineBlock& block) {
       ++events_;
       return;
     }
-    if (!ReleaseBarrier(block) && !any) return;
+    const bool released = ReleaseBarrier(block);
     if (aborted_) return;
+    block.runnable = released || any;
+    if (!block.runnable) return;
+    if (released && config_->schedule == Schedule::kRandom && random_.Bernoulli(0.5)) return;
   }
 }
 
@@ -324,8 +352,12 @@ bool Engine::RunWarp(Warp& warp) {
     }
     if (ran == 0) break;
     any = true;
-    if (config_->trace && !aborted_) {
+    if (config_->trace) {
+      // What led to a fault, an index read too early, say, comes before it.
+      const size_t fault = aborted_ ? faults_from_ : result_.diagnostics.size();
+      const size_t known = result_.diagnostics.size();
       tracer_.Flush(warp, std::span<const uint32_t>(lane_order_.data(), ran));
+      if (aborted_) MoveBefore(fault, known);
     }
   } while (!aborted_ && ResolveExchanges(warp));
   return any;
@@ -339,6 +371,7 @@ void Engine::RunThread(Thread& thread) {
   thread.trace_capacity = trace.capacity;
   thread.trace_size = 0;
   looks_ = 0;
+  lone_waits_ = 0;
   const bool begins = thread.state == State::kNew;
   thread.state = State::kReady;
   if (config_->runner != nullptr) {
@@ -361,7 +394,11 @@ void Engine::RunThread(Thread& thread) {
     }
   }
   // Whoever waits has said so; otherwise the kernel has returned.
-  if (thread.state == State::kReady) thread.state = State::kDone;
+  if (thread.state == State::kReady) {
+    thread.state = State::kDone;
+  } else if (thread.parked_at != thread.trace_size) {
+    ReportMisplaced(thread);
+  }
 }
 
 bool Engine::ReleaseBarrier(EngineBlock& block) {
@@ -453,15 +490,27 @@ void Engine::DestroyFrames(EngineBlock& block) {
 }
 
 void* Engine::AllocateFrame(size_t bytes) {
-  for (FramePool& pool : frames_) {
-    if (pool.bytes != bytes) continue;
-    if (pool.free.empty()) return ::operator new(bytes);
-    void* frame = pool.free.back();
-    pool.free.pop_back();
-    return frame;
+  constexpr size_t kFramesInASlab = 64;
+  FramePool* pool = nullptr;
+  for (FramePool& each : frames_) {
+    if (each.bytes == bytes) pool = &each;
   }
-  frames_.push_back({bytes, {}});
-  return ::operator new(bytes);
+  if (pool == nullptr) {
+    frames_.push_back({bytes, {}, {}});
+    pool = &frames_.back();
+  }
+  if (pool->free.empty()) {
+    // A multiple of what new aligns to, so that each frame is aligned.
+    constexpr size_t kAlignment = __STDCPP_DEFAULT_NEW_ALIGNMENT__;
+    const size_t spaced = (bytes + kAlignment - 1) / kAlignment * kAlignment;
+    pool->slabs.push_back(std::unique_ptr<std::byte[]>(new std::byte[spaced * kFramesInASlab]));
+    for (size_t i = 0; i < kFramesInASlab; ++i) {
+      pool->free.push_back(pool->slabs.back().get() + spaced * (kFramesInASlab - 1 - i));
+    }
+  }
+  void* frame = pool->free.back();
+  pool->free.pop_back();
+  return frame;
 }
 
 void Engine::FreeFrame(void* frame, size_t bytes) {
@@ -470,14 +519,40 @@ void Engine::FreeFrame(void* frame, size_t bytes) {
   }
 }
 
-const Allocation* Engine::DeclareShared(const SharedDeclaration& declaration) {
+uint64_t Engine::AddVariable(EngineBlock& block, const SharedDeclaration* declaration,
+                             const char* name, uint32_t element_bytes, uint64_t begin,
+                             uint64_t bytes) {
+  auto variable = std::make_unique<SharedVariable>();
+  variable->declaration = declaration;
+  variable->details.name = name;
+  variable->details.element_bytes = element_bytes;
+  variable->details.bytes = bytes;
+  variable->allocation.data = block.shared.get() + begin;
+  variable->allocation.bytes = bytes;
+  variable->allocation.address = begin;
+  variable->allocation.site_bits = kSharedBit;
+  variable->allocation.owner = memory_;
+  variable->allocation.details = &variable->details;
+  block.variable_table.push_back(&variable->allocation);
+  block.shared_variables.push_back(std::move(variable));
+  block.variables = block.variable_table.data();
+  block.variable_count = static_cast<uint32_t>(block.variable_table.size());
+  result_.counters.shared_bytes = std::max<int64_t>(
+      result_.counters.shared_bytes, block.shared_used + config_->dynamic_shared_bytes);
+  return kSharedAddress | uint64_t{block.variable_count - 1} << kAllocationShift;
+}
+
+uint64_t Engine::DeclareShared(const SharedDeclaration& declaration) {
   EngineBlock& block = *static_cast<EngineBlock*>(current->block);
-  for (const std::unique_ptr<SharedVariable>& variable : block.variables) {
-    if (variable->declaration == &declaration) return &variable->allocation;
+  for (size_t i = 0; i < block.shared_variables.size(); ++i) {
+    if (block.shared_variables[i]->declaration == &declaration) {
+      return kSharedAddress | uint64_t{i} << kAllocationShift;
+    }
   }
   uint64_t bytes = declaration.element_bytes;
-  for (const int extent : declaration.extents)
+  for (const int extent : declaration.extents) {
     bytes *= extent > 0 ? static_cast<uint64_t>(extent) : 1;
+  }
   const uint32_t alignment = std::max<uint32_t>(declaration.alignment, 16);
   const uint64_t begin = (block.shared_used + uint64_t{alignment} - 1) / alignment * alignment;
   const uint64_t end = begin + bytes;
@@ -494,44 +569,23 @@ const Allocation* Engine::DeclareShared(const SharedDeclaration& declaration) {
       diagnostic->sites = {SiteOfThread(*current, declaration.where, "declares it")};
     }
     Abort();
-    return &null_allocation;
+    return 0;
   }
-  auto variable = std::make_unique<SharedVariable>();
-  variable->declaration = &declaration;
-  variable->details.name = declaration.name;
-  variable->details.element_bytes = declaration.element_bytes;
-  variable->details.bytes = bytes;
-  variable->allocation.data = block.shared.get() + begin;
-  variable->allocation.bytes = bytes;
-  variable->allocation.address = begin;
-  variable->allocation.site_bits = kSharedBit;
-  variable->allocation.details = &variable->details;
-  std::memset(variable->allocation.data, kGarbageByte, static_cast<size_t>(bytes));
+  std::memset(block.shared.get() + begin, kGarbageByte, static_cast<size_t>(bytes));
   block.shared_used = static_cast<uint32_t>(end);
-  result_.counters.shared_bytes = std::max<int64_t>(
-      result_.counters.shared_bytes, block.shared_used + config_->dynamic_shared_bytes);
-  block.variables.push_back(std::move(variable));
-  return &block.variables.back()->allocation;
+  return AddVariable(block, &declaration, declaration.name, declaration.element_bytes, begin,
+                     bytes);
 }
 
-const Allocation* Engine::DynamicShared(const char* name, uint32_t element_bytes) {
+uint64_t Engine::DynamicShared(const char* name, uint32_t element_bytes) {
   EngineBlock& block = *static_cast<EngineBlock*>(current->block);
-  for (const std::unique_ptr<SharedVariable>& variable : block.variables) {
-    if (variable->declaration == nullptr) return &variable->allocation;
+  for (size_t i = 0; i < block.shared_variables.size(); ++i) {
+    if (block.shared_variables[i]->declaration == nullptr) {
+      return kSharedAddress | uint64_t{i} << kAllocationShift;
+    }
   }
-  auto variable = std::make_unique<SharedVariable>();
-  variable->details.name = name;
-  variable->details.element_bytes = element_bytes;
-  variable->details.bytes = config_->dynamic_shared_bytes;
-  variable->allocation.data = block.shared.get() + kMaxStaticShared;
-  variable->allocation.bytes = config_->dynamic_shared_bytes;
-  variable->allocation.address = kMaxStaticShared;
-  variable->allocation.site_bits = kSharedBit;
-  variable->allocation.details = &variable->details;
-  result_.counters.shared_bytes = std::max<int64_t>(
-      result_.counters.shared_bytes, block.shared_used + config_->dynamic_shared_bytes);
-  block.variables.push_back(std::move(variable));
-  return &block.variables.back()->allocation;
+  return AddVariable(block, nullptr, name, element_bytes, kMaxStaticShared,
+                     config_->dynamic_shared_bytes);
 }
 
 bool Engine::GrowTrace(Thread* thread, const Where& where) {
@@ -539,6 +593,11 @@ bool Engine::GrowTrace(Thread* thread, const Where& where) {
   TraceBuffer& trace = traces_[thread->lane];
   if (thread->warp->live == 1u << thread->lane && trace.capacity >= kFirstTrace * 16) {
     // Alone in its warp, it need not wait for others.
+    lone_waits_ = LooksAtOnePlace(*thread) ? lone_waits_ + 1 : 0;
+    if (lone_waits_ > kMaxLoneWaits) {
+      ReportSpin(*thread, where, int64_t{lone_waits_} * thread->trace_size);
+      return false;
+    }
     const uint32_t lane = static_cast<uint32_t>(thread->lane);
     tracer_.Flush(*thread->warp, std::span<const uint32_t>(&lane, 1));
     return true;
@@ -566,9 +625,14 @@ void Engine::NoteLook(const Where& where) {
 }
 
 void Engine::Abort() {
+  // The finding that stops the launch is the last so far.
+  if (!aborted_) faults_from_ = result_.diagnostics.empty() ? 0 : result_.diagnostics.size() - 1;
   aborted_ = true;
   for (const std::unique_ptr<EngineBlock>& block : slots_) {
-    for (Thread& thread : block->threads) thread.mode = Mode::kAborted;
+    for (Thread& thread : block->threads) {
+      thread.mode = Mode::kAborted;
+      thread.memory = &aborted_;  // nobody's
+    }
   }
 }
 

@@ -46,12 +46,14 @@ struct EngineBlock : Block {
   std::vector<Warp> warps;
   int live = 0;
   bool running = false;
+  bool runnable = false;  // left off where it could have gone on
   uint32_t first_segment = 0;
   std::unique_ptr<std::byte[]> shared;
   std::vector<Cell> shared_cells;  // one for each 4 bytes, or finer
   int shared_granule_log2 = 2;
   uint32_t shared_used = 0;
-  std::vector<std::unique_ptr<SharedVariable>> variables;
+  std::vector<std::unique_ptr<SharedVariable>> shared_variables;
+  std::vector<const Allocation*> variable_table;  // their allocations, for Block::variables
   std::unique_ptr<Acquired> acquired;
 
   // Makes the cells of shared memory stand for 2^log2 bytes.
@@ -75,12 +77,14 @@ class Engine : public FindingSink {
   // For the parts of the simulator that run inside a thread of a kernel.
   void* AllocateFrame(size_t bytes);
   void FreeFrame(void* frame, size_t bytes);
-  const Allocation* DeclareShared(const SharedDeclaration& declaration);
-  const Allocation* DynamicShared(const char* name, uint32_t element_bytes);
+  uint64_t DeclareShared(const SharedDeclaration& declaration);
+  uint64_t DynamicShared(const char* name, uint32_t element_bytes);
   bool GrowTrace(Thread* thread, const Where& where);
-  uint64_t ReportFault(const Allocation* allocation, uint64_t offset, uint32_t width,
-                       uint32_t alignment, Action action, const Where& where);
-  void ReportRow(const Allocation* allocation, int64_t index, int64_t extent, const Where& where);
+  uint64_t ReportFault(const Place& place, uint32_t width, uint32_t alignment, Action action,
+                       const Where& where);
+  void ReportRow(uint64_t memory, int64_t index, int64_t extent, const Where& where);
+  // A wait in a device function that is no SIMT_TASK: its kernel went on without it.
+  void ReportMisplaced(const Thread& thread);
   void NoteLook(const Where& where);
   // Something happened that another thread may wait for.
   void NoteEvent() { ++events_; }
@@ -90,10 +94,11 @@ class Engine : public FindingSink {
   void OnUninitialised(const Warp& warp, int lane, uint32_t site, uint64_t address) override;
 
  private:
-  // What keeps a frame's memory between two threads.
+  // Frames of one size. Their memory is the engine's: a frame that is lost is not leaked.
   struct FramePool {
     size_t bytes = 0;
     std::vector<void*> free;
+    std::vector<std::unique_ptr<std::byte[]>> slabs;
   };
   struct TraceBuffer {
     std::unique_ptr<uint32_t[]> sites;
@@ -101,11 +106,14 @@ class Engine : public FindingSink {
     uint32_t capacity = 0;
   };
 
-  void Reset(MemoryState& memory, const LaunchConfig& config);
+  uint64_t AddVariable(EngineBlock& block, const SharedDeclaration* declaration, const char* name,
+                       uint32_t element_bytes, uint64_t begin, uint64_t bytes);
   void BeginBlock(EngineBlock& block, uint64_t linear);
   void EndBlock(EngineBlock& block);
   void DestroyFrames(EngineBlock& block);
   void RunGrid();
+  // Puts the findings from `known` on before those from `from` on.
+  void MoveBefore(size_t from, size_t known);
   uint64_t BlockAt(uint64_t turn) const;
   bool ReleaseGrid(bool all_started);
   // Runs a block, or a warp, until none of its threads can go on; whether any of them did.
@@ -125,6 +133,8 @@ class Engine : public FindingSink {
   void ReportStuck();
   void ReportPolling();
   void ReportEndless(const Thread& thread, const Where& where);
+  // Whether the last thousand entries of its trace are loads of one place, and fences.
+  static bool LooksAtOnePlace(const Thread& thread);
   void ReportSpin(const Thread& thread, const Where& where, int64_t times);
   void Order(std::vector<uint32_t>& order, uint32_t n);
 
@@ -152,6 +162,7 @@ class Engine : public FindingSink {
   std::vector<FramePool> frames_;
   std::vector<uint32_t> warp_order_;
   std::vector<uint32_t> lane_order_;
+  std::vector<uint32_t> block_order_;
   Random random_{0};
   uint64_t stride_ = 1;  // of a random order of blocks
   uint64_t shift_ = 0;
@@ -161,7 +172,9 @@ class Engine : public FindingSink {
   uint64_t events_ = 0;
   uint32_t garbage_ = 0;
   int64_t faults_ = 0;
+  size_t faults_from_ = 0;  // how many findings there were when the launch was aborted
   int64_t looks_ = 0;
+  int lone_waits_ = 0;
   std::jmp_buf escape_;
   bool aborted_ = false;
 };

@@ -128,14 +128,14 @@ Site Engine::SiteOfAccess(uint64_t block, int warp, int lane, uint32_t at) const
 
 void Engine::NameElement(Diagnostic& diagnostic, const EngineBlock& block, uint64_t address) const {
   const uint64_t number = (address & ~kSilent) >> kAllocationShift;
-  const uint64_t offset = address & (kMaxAllocationBytes - 1);
+  const uint64_t offset = address & kOffsetMask;
   if (number != 0) {
-    const Details& details = memory_->buffers[static_cast<size_t>(number - 1)]->details;
+    const Details& details = *EntryOf(static_cast<uint32_t>(number)).details;
     diagnostic.variable = details.name;
     diagnostic.element = static_cast<int64_t>(offset / details.element_bytes);
     return;
   }
-  for (const std::unique_ptr<SharedVariable>& variable : block.variables) {
+  for (const std::unique_ptr<SharedVariable>& variable : block.shared_variables) {
     const uint64_t begin = variable->allocation.address;
     if (offset < begin || offset >= begin + variable->details.bytes) continue;
     diagnostic.variable = variable->details.name;
@@ -179,8 +179,8 @@ void Engine::OnUninitialised(const Warp& warp, int lane, uint32_t site, uint64_t
                    diagnostic->element);
 }
 
-uint64_t Engine::ReportFault(const Allocation* allocation, uint64_t offset, uint32_t width,
-                             uint32_t alignment, Action action, const Where& where) {
+uint64_t Engine::ReportFault(const Place& place, uint32_t width, uint32_t alignment, Action action,
+                             const Where& where) {
   // Small numbers mostly, so that loops over them end; now and then all bits, for those that wait.
   garbage_ = garbage_ * 1664525u + 1013904223u;
   const uint64_t garbage = (garbage_ >> 16) % 61 == 0 ? ~uint64_t{0} : garbage_ >> 25;
@@ -188,10 +188,13 @@ uint64_t Engine::ReportFault(const Allocation* allocation, uint64_t offset, uint
     if (++faults_ > kMaxFaults) Escape();
     return garbage;
   }
+  const Allocation* allocation = Find(current, place.memory);
   const Details* details = allocation->details;
-  const bool freed = details != nullptr && !details->live;
-  const bool outside_it = details == nullptr || freed || offset >= allocation->bytes ||
-                          allocation->bytes - offset < width;
+  const uint64_t offset = place.offset;
+  const bool foreign = details == nullptr || allocation->owner != memory_;
+  const bool freed = !foreign && !details->live;
+  const bool outside_it =
+      foreign || freed || offset >= allocation->bytes || allocation->bytes - offset < width;
   const Finding finding = freed        ? Finding::kUseAfterFree
                           : outside_it ? Finding::kOutOfBounds
                                        : Finding::kMisaligned;
@@ -199,9 +202,13 @@ uint64_t Engine::ReportFault(const Allocation* allocation, uint64_t offset, uint
   if (diagnostic != nullptr) {
     diagnostic->sites = {SiteOfThread(*current, where, std::string(NameOf(action)))};
     const int64_t byte = static_cast<int64_t>(offset);
-    if (details == nullptr) {
+    if (foreign) {
       diagnostic->message =
-          absl::StrCat(NameOf(action), " of ", width, " bytes through a null pointer");
+          absl::StrCat(NameOf(action), " of ", width, " bytes through a ",
+                       (place.memory & ~kOffsetMask) == 0 ? "null pointer"
+                       : details != nullptr
+                           ? "pointer into another device memory"
+                           : "pointer to no memory: uninitialised, or what it pointed to is gone");
     } else {
       const int64_t element_bytes = details->element_bytes;
       diagnostic->variable = details->name;
@@ -226,17 +233,30 @@ uint64_t Engine::ReportFault(const Allocation* allocation, uint64_t offset, uint
   return garbage;
 }
 
-void Engine::ReportRow(const Allocation* allocation, int64_t index, int64_t extent,
-                       const Where& where) {
+void Engine::ReportRow(uint64_t memory, int64_t index, int64_t extent, const Where& where) {
   if (aborted_) return;
+  const Details* details = Find(current, memory)->details;
   Diagnostic* diagnostic =
       Add(Finding::kOutOfBounds, Severity::kError, SiteOf(where, Action::kFence, 0));
   if (diagnostic != nullptr) {
-    diagnostic->variable = allocation->details != nullptr ? allocation->details->name : "";
+    diagnostic->variable = details != nullptr ? details->name : "";
     diagnostic->element = index;
     diagnostic->message = absl::StrCat("index ", index, " of a row of '", diagnostic->variable,
                                        "', which has ", extent, " elements");
     diagnostic->sites = {SiteOfThread(*current, where, "access")};
+  }
+  Abort();
+}
+
+void Engine::ReportMisplaced(const Thread& thread) {
+  if (aborted_) return;
+  Diagnostic* diagnostic =
+      Add(Finding::kMisplacedWait, Severity::kError, SiteOf(thread.where, Action::kFence, 0));
+  if (diagnostic != nullptr) {
+    diagnostic->message =
+        "a device function waits here, and its kernel went on without it: one that synchronises is "
+        "a SIMT_TASK, and called by SIMT_CALL";
+    diagnostic->sites = {SiteOfThread(thread, thread.where, "waits")};
   }
   Abort();
 }
@@ -307,19 +327,23 @@ void Engine::ReportPolling() {
   Abort();
 }
 
-void Engine::ReportEndless(const Thread& thread, const Where& where) {
-  if (aborted_) return;
-  // A loop that waits reads one place over and over.
-  bool waits = true;
+bool Engine::LooksAtOnePlace(const Thread& thread) {
   uint32_t place = thread.trace_size;  // of the last entry that is no fence
   for (uint32_t back = 1; back <= 1024; ++back) {
     const uint32_t entry = thread.trace_size - back;
     if (ActionOf(thread.sites[entry]) == Action::kFence) continue;
     if (place == thread.trace_size) place = entry;
-    waits = waits && thread.sites[entry] == thread.sites[place] &&
-            thread.addresses[entry] == thread.addresses[place];
+    if (thread.sites[entry] != thread.sites[place] ||
+        thread.addresses[entry] != thread.addresses[place]) {
+      return false;
+    }
   }
-  if (!waits) {
+  return true;
+}
+
+void Engine::ReportEndless(const Thread& thread, const Where& where) {
+  if (aborted_) return;
+  if (!LooksAtOnePlace(thread)) {
     Fail(absl::ResourceExhaustedError(absl::StrCat(
         where.file, ":", where.line, ": a thread made ", thread.trace_size,
         " memory accesses without synchronising, more than are recorded: launch without trace, or "

@@ -48,7 +48,10 @@ class Cells {
  public:
   Cells() = default;
   explicit Cells(uint64_t count)
-      : cells_(static_cast<Cell*>(std::calloc(count == 0 ? 1 : count, sizeof(Cell)))) {}
+      : cells_(count > SIZE_MAX / sizeof(Cell)
+                   ? nullptr
+                   : static_cast<Cell*>(
+                         std::calloc(count == 0 ? 1 : static_cast<size_t>(count), sizeof(Cell)))) {}
   Cell* get() const { return cells_.get(); }
 
  private:
@@ -62,7 +65,8 @@ class Cells {
 struct Details {
   std::string name;
   uint32_t element_bytes = 1;
-  uint64_t bytes = 0;  // as allocated, kept when freed
+  uint64_t bytes = 0;           // as allocated, kept when freed
+  uint64_t device_address = 0;  // where cudaMalloc might have put it: a multiple of 256
   bool live = true;
   bool initialised = false;  // all of it, by the host
   int granule_log2 = 2;      // bytes that one cell stands for
@@ -70,7 +74,8 @@ struct Details {
   std::unique_ptr<std::byte, void (*)(std::byte*)> data{nullptr, nullptr};
 
   uint64_t CellCount() const { return (bytes + (uint64_t{1} << granule_log2) - 1) >> granule_log2; }
-  Cell* EnsureCells() {
+  // Null without memory for them.
+  [[nodiscard]] Cell* EnsureCells() {
     if (cells.get() == nullptr) cells = Cells(CellCount());
     return cells.get();
   }
@@ -81,24 +86,29 @@ inline int GranuleLog2(uint32_t element_bytes) {
   return element_bytes % 4 == 0 ? 2 : element_bytes % 2 == 0 ? 1 : 0;
 }
 
-// Makes every cell stand for `log2` bytes instead of more.
-void Refine(Details& details, int log2);
+// Makes every cell stand for `log2` bytes instead of more. False without memory for that.
+[[nodiscard]] bool Refine(Details& details, int log2);
 
 struct Buffer {
-  Allocation allocation;
+  uint32_t number = 0;
   Details details;
 };
 
 struct MemoryState {
-  // Number k - 1 is the allocation whose addresses have k in their upper bits. Never removed.
-  std::vector<std::unique_ptr<Buffer>> buffers;
+  std::vector<std::unique_ptr<Buffer>> buffers;  // freed ones too: reports name them
   uint64_t used_bytes = 0;
+  uint64_t next_address = 0;  // where the next buffer lies in the device's memory
   uint64_t capacity_bytes = 0;
 
-  bool Owns(const Allocation* allocation) const {
-    const uint64_t number = allocation->address >> kAllocationShift;
-    return number >= 1 && number <= buffers.size() &&
-           &buffers[number - 1]->allocation == allocation;
+  // The allocation of this memory that an address names; null if it names none.
+  Allocation* Find(uint64_t address) const {
+    const uint64_t number = address >> kAllocationShift & kNumberMask;
+    if ((address & kSharedAddress) != 0 || number == 0 ||
+        number >= allocation_table.size.load(std::memory_order_acquire)) {
+      return nullptr;
+    }
+    Allocation& entry = EntryOf(static_cast<uint32_t>(number));
+    return entry.owner == this ? &entry : nullptr;
   }
 };
 

@@ -18,11 +18,11 @@ struct SharedDeclaration {
   Where where;
 };
 
-// The variable in the current thread's block: the first thread to come makes it.
-const Allocation* DeclareShared(const SharedDeclaration& declaration);
+// The address of the variable in the current thread's block: the first thread to come makes it.
+uint64_t DeclareShared(const SharedDeclaration& declaration);
 
 // The memory that the launch asked for, under the name of the first declaration.
-const Allocation* DynamicShared(const char* name, uint32_t element_bytes);
+uint64_t DynamicShared(const char* name, uint32_t element_bytes);
 
 }  // namespace assay::simt::internal
 

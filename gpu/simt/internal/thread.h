@@ -4,6 +4,7 @@
 #ifndef ASSAY_GPU_SIMT_INTERNAL_THREAD_H_
 #define ASSAY_GPU_SIMT_INTERNAL_THREAD_H_
 
+#include <atomic>
 #include <cstddef>
 #include <cstdint>
 
@@ -15,16 +16,53 @@ namespace internal {
 constexpr int kWarpSize = 32;
 constexpr uint32_t kFullMask = 0xFFFFFFFFu;
 
-// A stretch of memory: a buffer of global memory, or one __shared__ variable of a block. Pointers
-// name it together with an offset, so an address outside it is seen at once. It outlives its
-// memory: a freed one has bytes = 0, and whoever still points at it is found out.
+// A stretch of memory: a buffer of global memory, or one __shared__ variable of a block.
 struct Allocation {
   std::byte* data = nullptr;
-  uint64_t bytes = 0;
-  uint64_t address = 0;    // of its first byte, see Record
-  uint32_t site_bits = 0;  // kSharedBit for shared memory
+  uint64_t bytes = 0;           // 0 once freed: whoever still points at it is found out
+  uint64_t address = 0;         // of its first byte, in a trace
+  uint32_t site_bits = 0;       // kSharedBit for shared memory
+  const void* owner = nullptr;  // the device memory that it belongs to; null once that is gone
   struct Details* details = nullptr;
 };
+
+// Addresses, as pointers hold them: an allocation's number and an offset, so that one outside the
+// allocation is seen at once, and any bits may be read as one. Numbers are never used twice.
+//   bits 0-35 the offset, from -2^35; 36-61 the number, of shared memory in the block; 62 shared
+constexpr int kAllocationShift = 36;
+constexpr uint64_t kNumberMask = (uint64_t{1} << 26) - 1;
+constexpr uint64_t kOffsetMask = (uint64_t{1} << kAllocationShift) - 1;
+constexpr int64_t kMaxOffset = (int64_t{1} << (kAllocationShift - 1)) - 1;
+constexpr uint64_t kMaxAllocationBytes = uint64_t{1} << (kAllocationShift - 1);
+constexpr uint64_t kSharedAddress = uint64_t{1} << 62;
+
+inline int64_t OffsetOf(uint64_t address) {
+  return static_cast<int64_t>(address << (64 - kAllocationShift)) >> (64 - kAllocationShift);
+}
+
+// An address whose offset may be anything, for an access that has still to be checked.
+struct Place {
+  uint64_t memory = 0;  // number and kind in their bits; what else is there does not matter
+  uint64_t offset = 0;
+};
+
+// All allocations of global memory in the program, by number. Number 0 is where null points.
+struct AllocationTable {
+  static constexpr int kChunkLog2 = 12;
+  static constexpr uint32_t kChunks = (kNumberMask + 1) >> kChunkLog2;
+  Allocation* chunks[kChunks] = {};
+  std::atomic<uint32_t> size{0};
+};
+extern AllocationTable allocation_table;
+
+inline Allocation& EntryOf(uint32_t number) {
+  constexpr uint32_t kInChunk = (1u << AllocationTable::kChunkLog2) - 1;
+  return allocation_table.chunks[number >> AllocationTable::kChunkLog2][number & kInChunk];
+}
+
+// Claims the next number, for a buffer of `owner`; 0 where all are used up. Others may find it by
+// its number only after it has been filled in.
+uint32_t NewAllocation(const Allocation& allocation);
 
 // What a thread did at a place in the source, in one word: the trace is mostly made of these.
 //   bits 0-2 what, 3-5 log2 of the width in bytes, 6 shared memory, 7-22 line, 23-31 file
@@ -35,11 +73,8 @@ constexpr int kFileShift = 23;
 constexpr uint32_t kMaxLine = 0xFFFF;
 constexpr uint32_t kMaxFiles = 512;
 
-// Addresses in a trace: the offset in bits 0-39, the allocation's number in bits 40-62 (shared
-// memory: 0, and the offset is that within the block's shared memory), and kSilent where a store
-// wrote the value that was there already.
-constexpr int kAllocationShift = 40;
-constexpr uint64_t kMaxAllocationBytes = uint64_t{1} << kAllocationShift;
+// Addresses in a trace are those of pointers; in shared memory, the offset in the block's shared
+// memory, without a number. kSilent stands where a store wrote the value that was there already.
 constexpr uint64_t kSilent = uint64_t{1} << 63;
 
 // A place in the source.
@@ -75,8 +110,10 @@ struct Thread {
   bool again = false;  // a device function was entered or left: resume at once
   uint32_t trace_size = 0;
   uint32_t trace_capacity = 0;
+  uint32_t parked_at = 0;  // its trace_size when it began to wait
   uint32_t* sites = nullptr;
   uint64_t* addresses = nullptr;
+  const void* memory = nullptr;  // what it may touch; nothing once the launch has failed
   Dim3 index = Dim3(0, 0, 0);
   Block* block = nullptr;
   Warp* warp = nullptr;
@@ -94,6 +131,8 @@ struct Block {
   Dim3 index = Dim3(0, 0, 0);
   Dim3 extent;
   Dim3 grid;
+  const Allocation* const* variables = nullptr;  // of shared memory, by number
+  uint32_t variable_count = 0;
 };
 
 extern Thread outside;
@@ -104,6 +143,19 @@ inline constinit thread_local Thread* current = &outside;
 // The simulator is linked statically; the general model would call a function for every access.
 [[gnu::tls_model("initial-exec")]] inline constinit thread_local Thread* current = &outside;
 #endif
+
+// The allocation that an address names; number 0, which has no bytes, for none.
+inline const Allocation* Find(const Thread* thread, uint64_t address) {
+  const uint64_t number = address >> kAllocationShift & kNumberMask;
+  if ((address & kSharedAddress) != 0) {
+    const Block* block = thread->block;
+    return block != nullptr && number < block->variable_count ? block->variables[number]
+                                                              : &EntryOf(0);
+  }
+  return &EntryOf(number < allocation_table.size.load(std::memory_order_acquire)
+                      ? static_cast<uint32_t>(number)
+                      : 0);
+}
 
 // The number of a source file, shifted into place. Distinct pointers to one name give one number.
 struct FileCache {
@@ -138,13 +190,15 @@ inline void Record(Thread* thread, uint32_t site, uint64_t address, const Where&
 
 // An access that may not be made: out of bounds, misaligned, freed, or after the launch has failed.
 // Says so once, and aborts the launch. Returns bits to go on with.
-[[gnu::noinline, gnu::cold]] uint64_t Fault(const Allocation* allocation, uint64_t offset,
-                                            uint32_t width, uint32_t alignment, Action action,
-                                            const Where& where);
+[[gnu::noinline, gnu::cold]] uint64_t Fault(const Place& place, uint32_t width, uint32_t alignment,
+                                            Action action, const Where& where);
 
 // An index that leaves its row of a shared array of several dimensions.
-[[gnu::noinline, gnu::cold]] void RowFault(const Allocation* allocation, int64_t index,
-                                           int64_t extent, const Where& where);
+[[gnu::noinline, gnu::cold]] void RowFault(uint64_t memory, int64_t index, int64_t extent,
+                                           const Where& where);
+
+// A wait where none may be: see Engine::ReportMisplaced.
+[[gnu::noinline, gnu::cold]] void MisplacedWait(Thread* thread);
 
 }  // namespace internal
 }  // namespace assay::simt

@@ -38,8 +38,7 @@ AccessKind KindOf(Action action) {
 
 }  // namespace
 
-void Tracer::BeginLaunch(MemoryState* memory, TrafficObserver* observer, FindingSink* sink) {
-  memory_ = memory;
+void Tracer::BeginLaunch(TrafficObserver* observer, FindingSink* sink) {
   observer_ = observer;
   sink_ = sink;
   shadow_.BeginLaunch();
@@ -273,8 +272,13 @@ void Tracer::Count(Warp& warp, const Instruction& instruction) {
     counters.ideal += cost.ideal_sectors;
     counters.lines += cost.lines;
     if (observer_ != nullptr) {
+      uint64_t in_device[kWarpSize];
       uint64_t sectors[kWarpSize];
-      const int n = ListSectors(addresses, instruction.n, sectors);
+      for (int k = 0; k < instruction.n; ++k) {
+        const uint32_t number = static_cast<uint32_t>(addresses[k] >> kAllocationShift);
+        in_device[k] = EntryOf(number).details->device_address + (addresses[k] & kOffsetMask);
+      }
+      const int n = ListSectors(in_device, instruction.n, sectors);
       observer_->OnRequest(warp.block->linear, KindOf(ActionOf(instruction.site)),
                            std::span<const uint64_t>(sectors, static_cast<size_t>(n)));
     }
@@ -304,9 +308,9 @@ void Tracer::Check(Warp& warp, const Instruction& instruction) {
            (instruction.address[end] & ~kSilent) >> kAllocationShift == number) {
       ++end;
     }
-    Details& details = memory_->buffers[static_cast<size_t>(number - 1)]->details;
-    if (log2_width < details.granule_log2) Refine(details, log2_width);
-    Cell* cells = details.EnsureCells();
+    Details& details = *EntryOf(static_cast<uint32_t>(number)).details;
+    const bool fine = log2_width >= details.granule_log2 || Refine(details, log2_width);
+    Cell* cells = fine ? details.EnsureCells() : nullptr;
     if (cells == nullptr) {
       ok_ = false;
       return;
@@ -331,7 +335,6 @@ void Tracer::CheckCells(Warp& warp, const Instruction& instruction, const CellRa
       kAction == Action::kLoad || kAction == Action::kAtomicLoad || kAction == Action::kAtomic;
   constexpr bool kWrites = kAction != Action::kLoad && kAction != Action::kAtomicLoad;
   constexpr bool kIsAtomic = kAction != Action::kLoad && kAction != Action::kStore;
-  constexpr uint64_t kOffsetMask = (uint64_t{1} << kAllocationShift) - 1;
   const uint32_t floor = range.floor;
   const int granules = std::max(1, WidthOf(instruction.site) >> range.granule_log2);
   Access access;
@@ -361,8 +364,6 @@ void Tracer::CheckCells(Warp& warp, const Instruction& instruction, const CellRa
                                                  cell->write.segment >= range.first_segment);
         if (!known) [[unlikely]] {
           sink_->OnUninitialised(warp, access.lane, access.site, access.address);
-          // Said once for global memory; for shared memory a mark would pass for a write.
-          if (range.first_segment == 0) cell->write.flags |= kInitialised;
         }
       }
       if (cell->write.segment >= floor) [[unlikely]] {

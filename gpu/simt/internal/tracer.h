@@ -59,7 +59,7 @@ struct CellRange {
 
 class Tracer {
  public:
-  void BeginLaunch(MemoryState* memory, TrafficObserver* observer, FindingSink* sink);
+  void BeginLaunch(TrafficObserver* observer, FindingSink* sink);
   // Adds what was counted to `counters.accesses`.
   void EndLaunch(LaunchCounters& counters);
 
@@ -104,7 +104,6 @@ class Tracer {
   void LeaveStamp(const Warp& warp, const Access& access, Cell& cell, uint32_t floor);
   void Synchronise(Warp& warp, const Instruction& instruction, bool acquire, bool release);
 
-  MemoryState* memory_ = nullptr;
   TrafficObserver* observer_ = nullptr;
   FindingSink* sink_ = nullptr;
   Shadow shadow_;
