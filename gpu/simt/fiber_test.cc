@@ -159,13 +159,13 @@ TEST(FiberDeathTest, RefusesKernelsThatAreCoroutines) {
         config.runner = &fibers;
         as_coroutines::Outcomes(config);
       },
-      "");
+      "current->state == State::kReady");
   EXPECT_DEATH(
       {
         DeviceMemory memory;
         Launch(memory, {.grid = 1, .block = 32}, Waits, 1);
       },
-      "");
+      "fiber != nullptr");
 }
 
 // ---- What a switch keeps.

@@ -175,6 +175,12 @@ class MeasureGpu(unittest.TestCase):
             },
         )
 
+    def test_looks_at_the_time_of_a_probe_alone(self):
+        watch = measure_gpu.Watch.__new__(measure_gpu.Watch)
+        watch.samples = [(moment, {"clocks.sm": 100.0 * moment}) for moment in range(10)]
+        seen = watch.between(3, 6)
+        self.assertEqual(seen, {"samples": 4, "clocks.sm": {"median": "450", "max": "600"}})
+
     # As tools/lab writes and seals records: its own check would read this text.
     def test_writes_canonical_text(self):
         document = {"b": ["1", {"z": "\u00e9", "a": True}], "a": [], "seal": "x"}

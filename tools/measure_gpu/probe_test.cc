@@ -5,6 +5,7 @@
 #include "tools/measure_gpu/probe.h"
 
 #include <cstdint>
+#include <map>
 #include <set>
 #include <string>
 #include <vector>
@@ -94,6 +95,36 @@ TEST(ProbeTest, ClaimsTheBytesThatItsKernelAsksFor) {
           << id;
     }
   }
+}
+
+// One run of the arithmetic probes, by hand: threads, chains, steps, loops.
+TEST(ProbeTest, ClaimsTheOperationsThatItsKernelMakes) {
+  const std::map<std::string, double> flops_of_one = {{"mma_f16_m16n8k8", 2.0 * 16 * 8 * 8},
+                                                      {"mma_f16_m16n8k16", 2.0 * 16 * 8 * 16},
+                                                      {"mma_s8_m8n8k16", 2.0 * 8 * 8 * 16},
+                                                      {"mma_s8_m16n8k32", 2.0 * 16 * 8 * 32}};
+  int checked = 0;
+  for (const NamedProbe& named : Probes()) {
+    const std::string id = named.id;
+    device::Device device =
+        device::OpenSimulator({.compute_capability = 80, .multiprocessors = 2}).value();
+    int64_t instructions = 0;
+    device::OnLaunch(device, [&](const simt::LaunchResult& result) {
+      instructions = result.counters.matrix_operations;
+    });
+    if (id == "fma_f32" || id == "fma_f16") {
+      const double fused = 2.0 * 256 * 8 * 16 * kSmall.loops;
+      EXPECT_EQ(named.run(device, kSmall)->flops, (id == "fma_f16" ? 4 : 2) * fused);
+      ++checked;
+    } else if (flops_of_one.count(id) != 0) {
+      const absl::StatusOr<Probe> probe = named.run(device, kSmall);
+      ASSERT_TRUE(probe.ok()) << probe.status();
+      EXPECT_GT(instructions, 0) << id;
+      EXPECT_EQ(probe->flops, flops_of_one.at(id) * static_cast<double>(instructions)) << id;
+      ++checked;
+    }
+  }
+  EXPECT_EQ(checked, 6);
 }
 
 // Full lines only: a probe that asked for sectors it does not use would measure those.
