@@ -135,6 +135,14 @@ test("the three verdicts", async () => {
   assert.ok(add > 10 && add < 12, String(add));
   assert.ok(lead({ operation: number("add"), link: 1 }) < 0.6);
   assert.ok(lead({ operation: number("short") }) < 0.5);
+  // Both cards have a link to cross, the CPU has none.
+  const seconds = (machine: number, link: number): number =>
+    place(module, { operation: number("add"), link }).rows[7 * machine + 2]!;
+  for (const card of [0, 1]) {
+    assert.equal(seconds(card, 0), 0);
+    assert.ok(seconds(card, 1) > 0.01);
+  }
+  assert.equal(seconds(2, 1), 0);
 });
 
 test("an operation of one's own is its intensity and its bytes", async () => {
@@ -231,8 +239,9 @@ function fakeModule(instance: Instance, tick: (kind: number, rounds: number) => 
 test("measures two numbers and the steps by the page's clock", async () => {
   const instance = await opened();
   let ms = 0;
-  // A round of anything takes a tenth of a millisecond here, and each message as much.
-  const module = fakeModule(instance, (_, rounds) => (ms += 0.1 * rounds));
+  // A round of anything takes a tenth of a millisecond here, but every second run is disturbed.
+  let runs = 0;
+  const module = fakeModule(instance, (_, rounds) => (ms += 0.1 * rounds * (runs++ % 2 ? 2 : 1)));
   const seen: number[] = [];
   const own = await measureHost(
     module,

@@ -46,13 +46,11 @@ std::vector<float> Numbers(int64_t n) {
 }
 
 // The read whose address was computed is the second load of global memory in ReadGlobal, and the
-// only load of shared memory in ReadShared. Lines are in the order of the source.
+// only load of shared memory in ReadShared. Counters come in the order of the source.
 WarpTraffic LastLoad(const LaunchCounters& counters, Space space) {
   WarpTraffic traffic;
-  int last = -1;
   for (const AccessCounters& access : counters.accesses) {
-    if (access.space != space || access.kind != AccessKind::kLoad || access.line <= last) continue;
-    last = access.line;
+    if (access.space != space || access.kind != AccessKind::kLoad) continue;
     traffic = {.requests = access.requests,
                .bytes = access.bytes,
                .sectors = access.sectors,
