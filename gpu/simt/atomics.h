@@ -22,6 +22,26 @@ void NoteAtomic(bool changed);
 // Without trace, nothing else would notice a thread that looks at one place for ever.
 void NoteLook(const Where& where);
 
+// Integers wrap, as CUDA's atomics do; in C++ only unsigned ones may.
+template <class T>
+T WrappingSum(T a, T b) {
+  if constexpr (std::is_integral_v<T>) {
+    using U = std::make_unsigned_t<T>;
+    return static_cast<T>(static_cast<U>(static_cast<U>(a) + static_cast<U>(b)));
+  } else {
+    return static_cast<T>(a + b);
+  }
+}
+template <class T>
+T WrappingDifference(T a, T b) {
+  if constexpr (std::is_integral_v<T>) {
+    using U = std::make_unsigned_t<T>;
+    return static_cast<T>(static_cast<U>(static_cast<U>(a) - static_cast<U>(b)));
+  } else {
+    return static_cast<T>(a - b);
+  }
+}
+
 template <class T, class Combine>
 T ReadModifyWrite(const Pointer<T>& target, const Where& where, Combine combine) {
   static_assert(sizeof(T) == 2 || sizeof(T) == 4 || sizeof(T) == 8,
@@ -49,8 +69,8 @@ T ReadModifyWrite(const Pointer<T>& target, const Where& where, Combine combine)
     return internal::ReadModifyWrite(target, {line, file},                                      \
                                      [value](T before) { return static_cast<T>(expression); }); \
   }
-ASSAY_SIMT_ATOMIC(atomicAdd, before + value)
-ASSAY_SIMT_ATOMIC(atomicSub, before - value)
+ASSAY_SIMT_ATOMIC(atomicAdd, internal::WrappingSum(before, value))
+ASSAY_SIMT_ATOMIC(atomicSub, internal::WrappingDifference(before, value))
 ASSAY_SIMT_ATOMIC(atomicExch, (static_cast<void>(before), value))
 ASSAY_SIMT_ATOMIC(atomicMin, value < before ? value : before)
 ASSAY_SIMT_ATOMIC(atomicMax, before < value ? value : before)
@@ -93,10 +113,13 @@ inline void __threadfence(uint32_t line = __builtin_LINE(), const char* file = _
   const internal::Where where{line, file};
   internal::Record(thread, internal::SiteOf(where, internal::Action::kFence, 0), 0, where);
 }
-// As __threadfence: a fence for the block alone is not told apart.
+// The same for the threads of one block only.
 inline void __threadfence_block(uint32_t line = __builtin_LINE(),
                                 const char* file = __builtin_FILE()) {
-  __threadfence(line, file);
+  internal::Thread* thread = internal::current;
+  if (thread->mode != internal::Mode::kTraced) return;
+  const internal::Where where{line, file};
+  internal::Record(thread, internal::SiteOf(where, internal::Action::kBlockFence, 0), 0, where);
 }
 
 inline void __threadfence_system(uint32_t line = __builtin_LINE(),

@@ -237,10 +237,12 @@ __global__ void Relay(gptr<int> data, gptr<int> flags, gptr<int> out, bool acros
   } else if (blockIdx.x == 1) {
     if (t == 0) {
       while (load_volatile(flags) == 0) __nanosleep(10);
-      if (linked) __threadfence();
     }
     if (across) __syncthreads();
-    if (t == (across ? 40 : 0)) store_release(flags + 1, 1);
+    if (t == (across ? 40 : 0)) {
+      if (linked) __threadfence();
+      atomicExch(&flags[1], 1);
+    }
   } else if (t == 0) {
     while (load_acquire(flags + 1) == 0) __nanosleep(10);
     out[0] = data[0];
@@ -256,12 +258,11 @@ TEST(OrderTest, FlagsMakeChains) {
       const auto out = memory.Allocate<int>(1, "out").value();
       const LaunchConfig config{.grid = 3, .block = 64};
       const LaunchResult result = Launch(memory, config, Relay, data, flags, out, across, linked);
-      // Block 1's second fence, in store_release, comes after what its own thread has seen; across
-      // the barrier only a fence of the thread that saw it will do.
-      if (linked || !across) {
-        EXPECT_TRUE(IsClean(result)) << across << linked;
+      // Block 1's fence, by the thread that has seen the flag or, across a barrier, by another.
+      if (linked) {
+        EXPECT_TRUE(IsClean(result)) << across;
       } else {
-        EXPECT_TRUE(HasRace(result)) << across << linked;
+        EXPECT_TRUE(HasRace(result)) << across;
       }
     }
   }
@@ -295,6 +296,112 @@ TEST(OrderTest, AFlagCarriesWhatTheWarpDidBeforeItsSynchronisation) {
       EXPECT_TRUE(IsClean(result));
     } else {
       EXPECT_TRUE(HasRace(result));
+    }
+  }
+}
+
+// Fences on one side of a barrier, the atomic on the other: by all threads, or by one for all.
+__global__ void FenceAndBarrier(gptr<int> data, gptr<int> count, gptr<int> out, bool fenced) {
+  SHARED(int, last, 1);
+  const int t = static_cast<int>(threadIdx.x);
+  data[blockIdx.x * blockDim.x + threadIdx.x] = t;
+  if (fenced) __threadfence();
+  __syncthreads();
+  if (t == 0) last[0] = atomicAdd(&count[0], 1) == static_cast<int>(gridDim.x) - 1;
+  __syncthreads();
+  if (last[0]) {
+    if (fenced) __threadfence();
+    int sum = 0;
+    for (unsigned i = 0; i < gridDim.x * blockDim.x; ++i) sum += data[i];
+    out[t] = sum;
+  }
+}
+
+TEST(OrderTest, FencesReachAcrossBarriers) {
+  for (const bool fenced : {false, true}) {
+    DeviceMemory memory;
+    const auto data = memory.Allocate<int>(128, "data").value();
+    const auto count = memory.Upload(std::vector<int>{0}, "count").value();
+    const auto out = memory.Allocate<int>(64, "out").value();
+    const LaunchConfig config{.grid = 2, .block = 64};
+    const LaunchResult result =
+        fenced ? LaunchUnderAllSchedules(memory, config, 2, FenceAndBarrier, data, count, out, true)
+               : Launch(memory, config, FenceAndBarrier, data, count, out, false);
+    if (fenced) {
+      EXPECT_TRUE(IsClean(result));
+    } else {
+      EXPECT_TRUE(HasRace(result));
+    }
+  }
+}
+
+// A lock that lanes of one warp take in turn.
+__global__ void LockedSum(gptr<int> lock, gptr<int> sum, bool fenced) {
+  bool done = false;
+  while (!done) {
+    if (atomicCAS(&lock[0], 0, 1) == 0) {
+      if (fenced) __threadfence();
+      sum[0] += 1;
+      if (fenced) __threadfence();
+      atomicExch(&lock[0], 0);
+      done = true;
+    }
+  }
+}
+
+TEST(OrderTest, ALockOrdersWhoTakesIt) {
+  for (const bool fenced : {false, true}) {
+    DeviceMemory memory;
+    const auto lock = memory.Upload(std::vector<int>{0}, "lock").value();
+    const auto sum = memory.Upload(std::vector<int>{0}, "sum").value();
+    const LaunchConfig config{.grid = 2, .block = 40};
+    const LaunchResult result =
+        LaunchUnderAllSchedules(memory, config, 1, LockedSum, lock, sum, fenced);
+    if (fenced) {
+      EXPECT_TRUE(IsClean(result));
+      EXPECT_EQ(memory.Download(sum, 1).value()[0], 80);
+    } else {
+      EXPECT_TRUE(HasRace(result));
+    }
+  }
+}
+
+// A fence for the block is none between blocks.
+__global__ void ScopedFlag(gptr<int> data, gptr<int> flag, gptr<int> out, bool wide, bool across) {
+  const bool writes = across ? blockIdx.x == 0 : threadIdx.x == 0;
+  if (writes) {
+    data[0] = 7;
+    if (wide) {
+      __threadfence();
+    } else {
+      __threadfence_block();
+    }
+    atomicExch(&flag[0], 1);
+  } else {
+    while (atomicAdd(&flag[0], 0) == 0) __nanosleep(10);
+    if (wide) {
+      __threadfence();
+    } else {
+      __threadfence_block();
+    }
+    out[0] = data[0];
+  }
+}
+
+TEST(OrderTest, AFenceOfTheBlockEndsAtItsEdge) {
+  for (const bool wide : {false, true}) {
+    for (const bool across : {false, true}) {
+      DeviceMemory memory;
+      const auto data = memory.Allocate<int>(1, "data").value();
+      const auto flag = memory.Upload(std::vector<int>{0}, "flag").value();
+      const auto out = memory.Allocate<int>(1, "out").value();
+      LaunchConfig config{.grid = across ? 2u : 1u, .block = across ? 1u : 2u};
+      const LaunchResult result = Launch(memory, config, ScopedFlag, data, flag, out, wide, across);
+      if (wide || !across) {
+        EXPECT_TRUE(IsClean(result));
+      } else {
+        EXPECT_TRUE(HasRace(result));
+      }
     }
   }
 }

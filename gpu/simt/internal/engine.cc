@@ -68,8 +68,9 @@ Acquired& AcquiredOf(Warp& warp) {
     acquired = std::make_unique<Acquired>();
     acquired->warps.resize(warps);
     acquired->threads.resize(warps * kWarpSize);
-    acquired->pending.resize(warps * kWarpSize);
-    acquired->fenced.resize(warps * kWarpSize);
+    for (std::vector<Acquired::OfThread>& scope : acquired->scopes) {
+      scope.resize(warps * kWarpSize);
+    }
   }
   return *acquired;
 }
@@ -297,6 +298,14 @@ void Engine::BeginEpoch(EngineBlock& block) {
       for (Knowledge& knowledge : *each) {
         acquired.block.Join(knowledge);
         knowledge.clear();
+      }
+    }
+    // Also what one thread has seen or fenced before the barrier and another fences or tells after.
+    for (int scope = 0; scope < kScopes; ++scope) {
+      for (Acquired::OfThread& thread : acquired.scopes[scope]) {
+        acquired.shared[scope].pending.Join(thread.pending);
+        acquired.shared[scope].fenced.Join(thread.fenced);
+        thread = {};
       }
     }
   }

@@ -245,6 +245,18 @@ void Engine::SyncLanes(Warp& warp, uint32_t lanes) {
       const int lane = __builtin_ctz(each);
       shared.Join(acquired.threads[static_cast<size_t>(warp.index * kWarpSize + lane)]);
     }
+    for (std::vector<Acquired::OfThread>& scope : acquired.scopes) {
+      Acquired::OfThread common;
+      for (uint32_t each = lanes; each != 0; each &= each - 1) {
+        const Acquired::OfThread& own =
+            scope[static_cast<size_t>(warp.index * kWarpSize + __builtin_ctz(each))];
+        common.pending.Join(own.pending);
+        common.fenced.Join(own.fenced);
+      }
+      for (uint32_t each = lanes; each != 0; each &= each - 1) {
+        scope[static_cast<size_t>(warp.index * kWarpSize + __builtin_ctz(each))] = common;
+      }
+    }
   }
 }
 

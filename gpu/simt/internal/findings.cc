@@ -41,6 +41,7 @@ std::string_view NameOf(Action action) {
     case Action::kAtomicStore:
       return "volatile store";
     case Action::kFence:
+    case Action::kBlockFence:
       return "fence";
   }
   return "";
@@ -331,7 +332,7 @@ bool Engine::LooksAtOnePlace(const Thread& thread) {
   uint32_t place = thread.trace_size;  // of the last entry that is no fence
   for (uint32_t back = 1; back <= 1024; ++back) {
     const uint32_t entry = thread.trace_size - back;
-    if (ActionOf(thread.sites[entry]) == Action::kFence) continue;
+    if (ActionOf(thread.sites[entry]) >= Action::kFence) continue;
     if (place == thread.trace_size) place = entry;
     if (thread.sites[entry] != thread.sites[place] ||
         thread.addresses[entry] != thread.addresses[place]) {

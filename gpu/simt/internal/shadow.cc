@@ -62,17 +62,17 @@ bool Shadow::Unordered(const Stamp& stamp, const WarpOrder& order, int lane,
                        acquired->threads[static_cast<size_t>(order.warp * kWarpSize + lane)].Covers(
                            stamp.segment, record.block, warp, stamp.lane));
   if (learnt) return false;
-  if (record.block != order.block || (stamp.flags & kOtherBlocks) != 0) {
-    return record.block != order.block || acquired == nullptr;
-  }
+  if (record.block != order.block) return true;
+  const uint8_t flags = acquired == nullptr ? stamp.flags : uint8_t{0};
+  if ((flags & kOtherBlocks) != 0) return true;
   if (stamp.segment < order.epoch_floor) return false;
-  if (warp != order.warp || (stamp.flags & kOtherWarps) != 0) return true;
+  if (warp != order.warp || (flags & kOtherWarps) != 0) return true;
   if (stamp.segment < order.floor) return false;
   if (order.known != nullptr &&
       order.known[static_cast<size_t>(lane * kWarpSize + stamp.lane)] > stamp.segment) {
     return false;
   }
-  return stamp.lane != lane || (stamp.flags & kOtherLanes) != 0;
+  return stamp.lane != lane || (flags & kOtherLanes) != 0;
 }
 
 Stamp Shadow::Merge(const Stamp& old, const Stamp& now, const WarpOrder& order,
@@ -105,29 +105,48 @@ Stamp Shadow::Merge(const Stamp& old, const Stamp& now, const WarpOrder& order,
   return merged;
 }
 
-void Shadow::Fence(const WarpOrder& order, int lane, Acquired& acquired) const {
+void Shadow::Fence(const WarpOrder& order, int lane, Scope scope, Acquired& acquired) const {
   const size_t thread = static_cast<size_t>(order.warp * kWarpSize + lane);
-  // What it saw before the fence is ordered before what it does after.
-  acquired.threads[thread].Join(acquired.pending[thread]);
-  acquired.pending[thread].clear();
+  // What it saw before the fence is ordered before what it does after. A wide fence does what a
+  // narrow one does as well.
+  for (const Scope each : {Scope::kBlock, Scope::kGpu}) {
+    if (each == Scope::kGpu && scope == Scope::kBlock) break;
+    Acquired::OfThread& own = acquired.scopes[static_cast<int>(each)][thread];
+    acquired.threads[thread].Join(own.pending);
+    acquired.threads[thread].Join(acquired.shared[static_cast<int>(each)].pending);
+    own.pending.clear();
+  }
   // What it did, and what was ordered before that, goes with its next atomic write.
-  Knowledge& ready = acquired.fenced[thread];
-  ready.Join(acquired.block);
+  Knowledge ready = acquired.block;
   ready.Join(acquired.warps[static_cast<size_t>(order.warp)]);
   ready.Join(acquired.threads[thread]);
   ready.Add(Knowledge::KeyOf(order.block), order.epoch_floor);
   ready.Add(Knowledge::KeyOf(order.block, order.warp), order.floor);
   ready.Add(Knowledge::KeyOf(order.block, order.warp, lane), order.segment[lane] + 1);
+  acquired.scopes[static_cast<int>(Scope::kBlock)][thread].fenced.Join(ready);
+  if (scope == Scope::kGpu) {
+    acquired.scopes[static_cast<int>(Scope::kGpu)][thread].fenced.Join(ready);
+  }
 }
 
-void Shadow::Acquire(uint64_t address, int thread, Acquired& acquired) const {
-  const auto at = released_.find(address);
-  if (at != released_.end()) acquired.pending[static_cast<size_t>(thread)].Join(at->second);
+void Shadow::Acquire(uint64_t address, uint32_t block, size_t thread, Acquired& acquired) const {
+  const std::pair<uint64_t, uint64_t> keys[kScopes] = {{address, 0},
+                                                       {address, uint64_t{block} + 1}};
+  for (int scope = 0; scope < kScopes; ++scope) {
+    const auto at = released_.find(keys[scope]);
+    if (at != released_.end()) acquired.scopes[scope][thread].pending.Join(at->second);
+  }
 }
 
-void Shadow::Release(uint64_t address, int thread, const Acquired& acquired) {
-  const Knowledge& ready = acquired.fenced[static_cast<size_t>(thread)];
-  if (!ready.empty()) released_[address].Join(ready);
+void Shadow::Release(uint64_t address, uint32_t block, size_t thread, const Acquired& acquired) {
+  const std::pair<uint64_t, uint64_t> keys[kScopes] = {{address, 0},
+                                                       {address, uint64_t{block} + 1}};
+  for (int scope = 0; scope < kScopes; ++scope) {
+    for (const Knowledge* ready :
+         {&acquired.scopes[scope][thread].fenced, &acquired.shared[scope].fenced}) {
+      if (!ready->empty()) released_[keys[scope]].Join(*ready);
+    }
+  }
 }
 
 }  // namespace assay::simt::internal

@@ -17,6 +17,7 @@
 #include <cstdint>
 #include <map>
 #include <memory>
+#include <utility>
 #include <vector>
 
 #include "gpu/simt/internal/memory_state.h"
@@ -54,13 +55,23 @@ struct WarpOrder {
   std::unique_ptr<uint32_t[]> known;
 };
 
-// The part of ordering through fences and atomics; few kernels have any.
+// How far a fence and what it carries reach.
+enum class Scope : uint8_t { kGpu, kBlock };
+constexpr int kScopes = 2;
+
+// The part of ordering through fences and atomics; few kernels have any. A barrier of the block,
+// and
+// __syncwarp for its lanes, share all of it.
 struct Acquired {
-  Knowledge block;
-  std::vector<Knowledge> warps;
-  std::vector<Knowledge> threads;  // acquired, fence included
-  std::vector<Knowledge> pending;  // seen by an atomic load, no fence yet
-  std::vector<Knowledge> fenced;   // what a fence has made ready for the next atomic
+  Knowledge block;               // what all threads of the block know
+  std::vector<Knowledge> warps;  // beyond that, all lanes of a warp
+  std::vector<Knowledge> threads;
+  struct OfThread {
+    Knowledge pending;  // seen by an atomic load, no fence yet
+    Knowledge fenced;   // what a fence has made ready for the next atomic
+  };
+  std::vector<OfThread> scopes[kScopes];  // by scope, then thread
+  OfThread shared[kScopes];               // what the block's last barrier has made common
 };
 
 class Shadow {
@@ -101,16 +112,17 @@ class Shadow {
   // were here in the same epoch.
   Stamp Merge(const Stamp& old, const Stamp& now, const WarpOrder& order, uint32_t floor) const;
 
-  // Fences and atomics. address: of the atomic's variable.
-  void Fence(const WarpOrder& order, int lane, Acquired& acquired) const;
+  // Fences and atomics. address: of the atomic's variable. block: that of the thread.
+  void Fence(const WarpOrder& order, int lane, Scope scope, Acquired& acquired) const;
   bool has_released() const { return !released_.empty(); }
-  void Acquire(uint64_t address, int thread, Acquired& acquired) const;
-  void Release(uint64_t address, int thread, const Acquired& acquired);
+  void Acquire(uint64_t address, uint32_t block, size_t thread, Acquired& acquired) const;
+  void Release(uint64_t address, uint32_t block, size_t thread, const Acquired& acquired);
 
  private:
   std::vector<SegmentRecord> segments_;  // of this launch, from base_
   std::vector<uint64_t> blocks_;
-  std::map<uint64_t, Knowledge> released_;  // by the atomic's address
+  // By the atomic's address, and the block that may use it plus 1; 0 for all blocks.
+  std::map<std::pair<uint64_t, uint64_t>, Knowledge> released_;
   uint32_t next_segment_ = 1;
   uint32_t base_ = 1;
   uint32_t launch_floor_ = 1;

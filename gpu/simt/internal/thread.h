@@ -66,7 +66,15 @@ uint32_t NewAllocation(const Allocation& allocation);
 
 // What a thread did at a place in the source, in one word: the trace is mostly made of these.
 //   bits 0-2 what, 3-5 log2 of the width in bytes, 6 shared memory, 7-22 line, 23-31 file
-enum class Action : uint32_t { kLoad, kStore, kAtomic, kAtomicLoad, kAtomicStore, kFence };
+enum class Action : uint32_t {
+  kLoad,
+  kStore,
+  kAtomic,
+  kAtomicLoad,
+  kAtomicStore,
+  kFence,       // __threadfence
+  kBlockFence,  // __threadfence_block
+};
 constexpr uint32_t kSharedBit = 1u << 6;
 constexpr int kLineShift = 7;
 constexpr int kFileShift = 23;

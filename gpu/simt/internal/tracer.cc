@@ -160,11 +160,16 @@ void Tracer::FlushAlike(Warp& warp, uint32_t lanes, std::span<const uint32_t> ra
   checked.n = counted.n;
   const bool forward = std::equal(counted.lane, counted.lane + counted.n, checked.lane);
   const Thread& first = warp.threads[ran[0]];
+  // Lanes that hand something over by fences did so in the order in which they ran.
+  const bool in_turn =
+      counted.n > 1 && std::any_of(first.sites, first.sites + first.trace_size,
+                                   [](uint32_t site) { return ActionOf(site) >= Action::kFence; });
   for (uint32_t i = 0; i < first.trace_size; ++i) {
     for (int k = 0; k < counted.n; ++k) counted.address[k] = by_number[k][i];
     counted.site = first.sites[i];
     counted.site_index = IndexOf(counted.site);
     Count(warp, counted);
+    if (in_turn) continue;
     if (forward) {
       CheckOrder(warp, counted);
       continue;
@@ -173,6 +178,22 @@ void Tracer::FlushAlike(Warp& warp, uint32_t lanes, std::span<const uint32_t> ra
     checked.site = counted.site;
     checked.site_index = counted.site_index;
     CheckOrder(warp, checked);
+  }
+  if (in_turn) CheckInTurn(warp, ran);
+}
+
+void Tracer::CheckInTurn(Warp& warp, std::span<const uint32_t> ran) {
+  Instruction single;
+  single.n = 1;
+  for (const uint32_t lane : ran) {
+    const Thread& thread = warp.threads[lane];
+    single.lane[0] = static_cast<uint8_t>(lane);
+    for (uint32_t i = 0; i < thread.trace_size; ++i) {
+      single.site = thread.sites[i];
+      single.site_index = IndexOf(single.site);
+      single.address[0] = thread.addresses[i];
+      CheckOrder(warp, single);
+    }
   }
 }
 
@@ -203,18 +224,7 @@ void Tracer::FlushDivergent(Warp& warp, uint32_t lanes, std::span<const uint32_t
   }
   for (const Instruction& group : groups_) Count(warp, group);
   // The groups need not follow each lane's own order, which fences and first writes depend on.
-  Instruction single;
-  single.n = 1;
-  for (const uint32_t lane : ran) {
-    const Thread& thread = warp.threads[lane];
-    single.lane[0] = static_cast<uint8_t>(lane);
-    for (uint32_t i = 0; i < thread.trace_size; ++i) {
-      single.site = thread.sites[i];
-      single.site_index = IndexOf(single.site);
-      single.address[0] = thread.addresses[i];
-      CheckOrder(warp, single);
-    }
-  }
+  CheckInTurn(warp, ran);
 }
 
 void Tracer::CheckOrder(Warp& warp, const Instruction& instruction) {
@@ -238,9 +248,12 @@ void Tracer::CheckOrder(Warp& warp, const Instruction& instruction) {
       Synchronise(warp, instruction, /*acquire=*/false, /*release=*/true);
       break;
     case Action::kFence:
+    case Action::kBlockFence:
       for (int k = 0; k < instruction.n; ++k) {
         const int lane = instruction.lane[k];
-        shadow_.Fence(warp.order, lane, AcquiredOf(warp));
+        const Scope scope =
+            ActionOf(instruction.site) == Action::kFence ? Scope::kGpu : Scope::kBlock;
+        shadow_.Fence(warp.order, lane, scope, AcquiredOf(warp));
         // What the lane does from here on was not released by this fence.
         warp.order.segment[lane] = shadow_.NewSegment(warp.order.block, warp.index);
       }
@@ -249,7 +262,7 @@ void Tracer::CheckOrder(Warp& warp, const Instruction& instruction) {
 }
 
 void Tracer::Count(Warp& warp, const Instruction& instruction) {
-  if (ActionOf(instruction.site) == Action::kFence) return;
+  if (ActionOf(instruction.site) >= Action::kFence) return;
   uint64_t stripped[kWarpSize];
   const uint64_t* addresses = instruction.address;
   if (ActionOf(instruction.site) != Action::kLoad) {
@@ -412,7 +425,16 @@ void Tracer::CheckReads(const Warp& warp, const Access& access, const Cell& cell
   const Stamp& read = cell.read;
   if (IsOwn(read, access)) return;
   if (atomic && (read.flags & kAtomicAccess) != 0) return;
-  if (!shadow_.Unordered(read, warp.order, access.lane, AcquiredIfAny(warp), floor)) return;
+  const Acquired* acquired = AcquiredIfAny(warp);
+  if (!shadow_.Unordered(read, warp.order, access.lane, acquired, floor)) {
+    if (acquired == nullptr || cell.other.segment < floor ||
+        !shadow_.Unordered(cell.other, warp.order, access.lane, acquired, floor)) {
+      return;
+    }
+    sink_->OnRace(warp, access.lane, access.site, access.address, SiteAt(cell.other.site),
+                  cell.other, /*same_value=*/false);
+    return;
+  }
   // Where the last reader was this thread itself, it is another that it conflicts with.
   const bool own = read.segment == access.segment && read.lane == access.lane;
   const Stamp& named = own && cell.other.segment >= floor ? cell.other : read;
@@ -465,9 +487,9 @@ void Tracer::Synchronise(Warp& warp, const Instruction& instruction, bool acquir
     // Shared memory has the same addresses in every block.
     const uint64_t key =
         IsShared(instruction.site) ? address | uint64_t{warp.order.block} << 24 | kSilent : address;
-    const int thread = warp.index * kWarpSize + instruction.lane[k];
-    if (acquire) shadow_.Acquire(key, thread, acquired);
-    if (release) shadow_.Release(key, thread, acquired);
+    const size_t thread = static_cast<size_t>(warp.index * kWarpSize + instruction.lane[k]);
+    if (acquire) shadow_.Acquire(key, warp.order.block, thread, acquired);
+    if (release) shadow_.Release(key, warp.order.block, thread, acquired);
   }
 }
 

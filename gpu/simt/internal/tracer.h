@@ -90,6 +90,8 @@ class Tracer {
   uint16_t IndexOf(uint32_t site);
   void FlushAlike(Warp& warp, uint32_t lanes, std::span<const uint32_t> ran);
   void FlushDivergent(Warp& warp, uint32_t lanes, std::span<const uint32_t> ran);
+  // Lane after lane, as they ran.
+  void CheckInTurn(Warp& warp, std::span<const uint32_t> ran);
   void CheckOrder(Warp& warp, const Instruction& instruction);
   void Count(Warp& warp, const Instruction& instruction);
   template <Action kAction>
