@@ -12,6 +12,7 @@
 #ifndef ASSAY_GPU_MODEL_KERNELS_SGEMM_CU_H_
 #define ASSAY_GPU_MODEL_KERNELS_SGEMM_CU_H_
 
+#include "gpu/model/kernels/unroll.h"
 #include "gpu/simt/simt.h"
 
 namespace assay::model {
@@ -32,10 +33,8 @@ __global__ void SgemmNaive(gptr<const float> a, gptr<const float> b, gptr<float>
   const int column = static_cast<int>(blockIdx.y * 32 + threadIdx.y);
   if (row >= m || column >= n) return;
   float sum = 0.0f;
-#pragma unroll 1
-  for (int k0 = 0; k0 < k; k0 += 8) {
-#pragma unroll
-    for (int i = k0; i < k0 + 8; ++i) {
+  ASSAY_KEEP_LOOP for (int k0 = 0; k0 < k; k0 += 8) {
+    ASSAY_UNROLL for (int i = k0; i < k0 + 8; ++i) {
       sum = __fmaf_rn(a[row * k + i], b[i * n + column], sum);
     }
   }
@@ -49,10 +48,8 @@ __global__ void SgemmCoalesced(gptr<const float> a, gptr<const float> b, gptr<fl
   const int column = static_cast<int>(blockIdx.x * 32 + threadIdx.x);
   if (row >= m || column >= n) return;
   float sum = 0.0f;
-#pragma unroll 1
-  for (int k0 = 0; k0 < k; k0 += 8) {
-#pragma unroll
-    for (int i = k0; i < k0 + 8; ++i) {
+  ASSAY_KEEP_LOOP for (int k0 = 0; k0 < k; k0 += 8) {
+    ASSAY_UNROLL for (int i = k0; i < k0 + 8; ++i) {
       sum = __fmaf_rn(a[row * k + i], b[i * n + column], sum);
     }
   }
@@ -87,17 +84,14 @@ Tiled(gptr<const float> a, gptr<const float> b, gptr<float> c, int n, int k) {
   const int first_column = static_cast<int>(blockIdx.x) * BN;
 
   float sums[TM][TN] = {};
-#pragma unroll 1
-  for (int k0 = 0; k0 < k; k0 += BK) {
-#pragma unroll
-    for (int j = 0; j < BM * BK / kThreads; ++j) {
+  ASSAY_KEEP_LOOP for (int k0 = 0; k0 < k; k0 += BK) {
+    ASSAY_UNROLL for (int j = 0; j < BM * BK / kThreads; ++j) {
       const int i = (j / kChunk * kThreads + t) * kChunk + j % kChunk;
       const int r = i / BK;
       const int q = i % BK;
       a_tile[kTransposed ? q * BM + r : i] = a[(first_row + r) * k + k0 + q];
     }
-#pragma unroll
-    for (int j = 0; j < BK * BN / kThreads / kChunk; ++j) {
+    ASSAY_UNROLL for (int j = 0; j < BK * BN / kThreads / kChunk; ++j) {
       const int i = (j * kThreads + t) * kChunk;
       const int from = (k0 + i / BN) * n + first_column + i % BN;
       if constexpr (kChunk == 4) {
@@ -107,12 +101,10 @@ Tiled(gptr<const float> a, gptr<const float> b, gptr<float> c, int n, int k) {
       }
     }
     __syncthreads();
-#pragma unroll
-    for (int i = 0; i < BK; i += kTransposed ? 1 : 4) {
+    ASSAY_UNROLL for (int i = 0; i < BK; i += kTransposed ? 1 : 4) {
       constexpr int kDepth = kTransposed ? 1 : 4;
       float left[TM][kDepth];
-#pragma unroll
-      for (int y = 0; y < TM; ++y) {
+      ASSAY_UNROLL for (int y = 0; y < TM; ++y) {
         if constexpr (!kTransposed) {
           const float4 word = pointer_cast<float4>(a_tile + ((row + y) * BK + i))[0];
           left[y][0] = word.x;
@@ -130,11 +122,9 @@ Tiled(gptr<const float> a, gptr<const float> b, gptr<float> c, int n, int k) {
           left[y][0] = a_tile[i * BM + row + y];
         }
       }
-#pragma unroll
-      for (int d = 0; d < kDepth; ++d) {
+      ASSAY_UNROLL for (int d = 0; d < kDepth; ++d) {
         float right[TN];
-#pragma unroll
-        for (int x = 0; x < TN; ++x) {
+        ASSAY_UNROLL for (int x = 0; x < TN; ++x) {
           if constexpr (TN % 4 == 0) {
             if (x % 4 != 0) continue;
             const float4 word = pointer_cast<float4>(b_tile + ((i + d) * BN + column + x))[0];
@@ -146,10 +136,8 @@ Tiled(gptr<const float> a, gptr<const float> b, gptr<float> c, int n, int k) {
             right[x] = b_tile[(i + d) * BN + column + x];
           }
         }
-#pragma unroll
-        for (int y = 0; y < TM; ++y) {
-#pragma unroll
-          for (int x = 0; x < TN; ++x) {
+        ASSAY_UNROLL for (int y = 0; y < TM; ++y) {
+          ASSAY_UNROLL for (int x = 0; x < TN; ++x) {
             sums[y][x] = __fmaf_rn(left[y][d], right[x], sums[y][x]);
           }
         }
@@ -157,10 +145,8 @@ Tiled(gptr<const float> a, gptr<const float> b, gptr<float> c, int n, int k) {
     }
     __syncthreads();
   }
-#pragma unroll
-  for (int y = 0; y < TM; ++y) {
-#pragma unroll
-    for (int x = 0; x < TN; ++x) {
+  ASSAY_UNROLL for (int y = 0; y < TM; ++y) {
+    ASSAY_UNROLL for (int x = 0; x < TN; ++x) {
       c[(first_row + row + y) * n + first_column + column + x] = sums[y][x];
     }
   }
@@ -210,20 +196,17 @@ WarpTiled(gptr<const float> a, gptr<const float> b, gptr<float> c, int n, int k)
   float4 next_a[kWordsA];
   float4 next_b[kWordsB];
   const auto fetch = [&](int k0) {
-#pragma unroll
-    for (int i = 0; i < kWordsA; ++i) {
+    ASSAY_UNROLL for (int i = 0; i < kWordsA; ++i) {
       const int word = t + i * kThreads;
       next_a[i] = a4[word / (BK / 4) * (k / 4) + k0 / 4 + word % (BK / 4)];
     }
-#pragma unroll
-    for (int i = 0; i < kWordsB; ++i) {
+    ASSAY_UNROLL for (int i = 0; i < kWordsB; ++i) {
       const int word = t + i * kThreads;
       next_b[i] = b4[(k0 + word / (BN / 4)) * (n / 4) + word % (BN / 4)];
     }
   };
   const auto keep = [&](int buffer) {
-#pragma unroll
-    for (int i = 0; i < kWordsA; ++i) {
+    ASSAY_UNROLL for (int i = 0; i < kWordsA; ++i) {
       const int word = t + i * kThreads;
       const int r = word / (BK / 4);
       const int at = buffer * BM * BK + word % (BK / 4) * 4 * BM + r;
@@ -232,8 +215,7 @@ WarpTiled(gptr<const float> a, gptr<const float> b, gptr<float> c, int n, int k)
       a_tiles[at + 2 * BM] = next_a[i].z;
       a_tiles[at + 3 * BM] = next_a[i].w;
     }
-#pragma unroll
-    for (int i = 0; i < kWordsB; ++i) {
+    ASSAY_UNROLL for (int i = 0; i < kWordsB; ++i) {
       b_words[buffer * BK * BN / 4 + t + i * kThreads] = next_b[i];
     }
   };
@@ -245,8 +227,7 @@ WarpTiled(gptr<const float> a, gptr<const float> b, gptr<float> c, int n, int k)
     keep(0);
     __syncthreads();
   }
-#pragma unroll 1
-  for (int k0 = 0; k0 < k; k0 += BK) {
+  ASSAY_KEEP_LOOP for (int k0 = 0; k0 < k; k0 += BK) {
     if constexpr (kOverlap == Overlap::kNone) {
       fetch(k0);
       keep(0);
@@ -254,30 +235,25 @@ WarpTiled(gptr<const float> a, gptr<const float> b, gptr<float> c, int n, int k)
     } else if (k0 + BK < k) {
       fetch(k0 + BK);
     }
-#pragma unroll
-    for (int i = 0; i < BK; ++i) {
+    ASSAY_UNROLL for (int i = 0; i < BK; ++i) {
       float left[TM];
       float right[TN];
-#pragma unroll
-      for (int y = 0; y < TM; y += 4) {
+      ASSAY_UNROLL for (int y = 0; y < TM; y += 4) {
         const float4 word = a_words[(buffer * BM * BK + i * BM + row + y) / 4];
         left[y] = word.x;
         left[y + 1] = word.y;
         left[y + 2] = word.z;
         left[y + 3] = word.w;
       }
-#pragma unroll
-      for (int s = 0; s < kStrips; ++s) {
+      ASSAY_UNROLL for (int s = 0; s < kStrips; ++s) {
         const float4 word = b_words[(buffer * BK * BN + i * BN + column + s * kStrip) / 4];
         right[4 * s] = word.x;
         right[4 * s + 1] = word.y;
         right[4 * s + 2] = word.z;
         right[4 * s + 3] = word.w;
       }
-#pragma unroll
-      for (int y = 0; y < TM; ++y) {
-#pragma unroll
-        for (int x = 0; x < TN; ++x) {
+      ASSAY_UNROLL for (int y = 0; y < TM; ++y) {
+        ASSAY_UNROLL for (int x = 0; x < TN; ++x) {
           sums[y][x] = __fmaf_rn(left[y], right[x], sums[y][x]);
         }
       }
@@ -295,10 +271,8 @@ WarpTiled(gptr<const float> a, gptr<const float> b, gptr<float> c, int n, int k)
     }
   }
   const gptr<float4> c4 = pointer_cast<float4>(c + (first_row + row) * n + first_column + column);
-#pragma unroll
-  for (int y = 0; y < TM; ++y) {
-#pragma unroll
-    for (int s = 0; s < kStrips; ++s) {
+  ASSAY_UNROLL for (int y = 0; y < TM; ++y) {
+    ASSAY_UNROLL for (int s = 0; s < kStrips; ++s) {
       c4[y * (n / 4) + s * kStrip / 4] =
           make_float4(sums[y][4 * s], sums[y][4 * s + 1], sums[y][4 * s + 2], sums[y][4 * s + 3]);
     }

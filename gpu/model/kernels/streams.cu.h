@@ -4,6 +4,7 @@
 #ifndef ASSAY_GPU_MODEL_KERNELS_STREAMS_CU_H_
 #define ASSAY_GPU_MODEL_KERNELS_STREAMS_CU_H_
 
+#include "gpu/model/kernels/unroll.h"
 #include "gpu/simt/simt.h"
 
 namespace assay::model {
@@ -33,8 +34,7 @@ __global__ void BlockSums(gptr<const float> x, gptr<float> sums) {
   const int t = static_cast<int>(threadIdx.x);
   const float4 word = pointer_cast<const float4>(x)[blockIdx.x * 256 + threadIdx.x];
   float sum = (word.x + word.y) + (word.z + word.w);
-#pragma unroll
-  for (int offset = 16; offset > 0; offset /= 2) {
+  ASSAY_UNROLL for (int offset = 16; offset > 0; offset /= 2) {
     sum += __shfl_down_sync(0xFFFFFFFFu, sum, offset);
   }
   if (t % 32 == 0) partial[t / 32] = sum;
