@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "gpu/simt/launch.h"
+#include "gpu/simt/mma.h"
 #include "gpu/simt/simt.h"
 #include "gtest/gtest.h"
 
@@ -22,6 +23,26 @@ testing::AssertionResult HasRace(const LaunchResult& result) {
     if (diagnostic.finding == Finding::kRace) return testing::AssertionSuccess();
   }
   return testing::AssertionFailure() << result.status << "\n" << Format(result.diagnostics);
+}
+
+// ---- What one lane reads for others.
+
+__global__ void MatrixRows(gptr<uint32_t> out, bool synced) {
+  SHARED(uint4, rows, 32);
+  const unsigned lane = threadIdx.x;
+  rows[lane] = make_uint4(lane, lane, lane, lane);
+  if (synced) __syncwarp();
+  uint32_t registers[4];
+  ldmatrix_x4(registers, &rows[lane]);
+  out[lane] = registers[0];
+}
+
+TEST(OrderTest, AMatrixLoadReadsForTheWholeWarp) {
+  DeviceMemory memory;
+  const auto out = memory.Allocate<uint32_t>(32, "out").value();
+  const LaunchConfig config{.grid = 1, .block = 32};
+  EXPECT_TRUE(IsClean(LaunchUnderAllSchedules(memory, config, 1, MatrixRows, out, true)));
+  EXPECT_TRUE(HasRace(Launch(memory, config, MatrixRows, out, false)));
 }
 
 // ---- Several readers of a place, of which the writer is one.

@@ -7,7 +7,7 @@
 load("//tools/bazel:cc.bzl", "assay_test")
 load("//tools/bazel:cuda.bzl", "cuda_compile_test")
 
-def simt_test(name, srcs, kernels = [], deps = [], cuda_deps = None, archs = ["75", "90"], size = "small", tags = [], **kwargs):
+def simt_test(name, srcs, kernels = [], deps = [], cuda_deps = None, archs = ["75", "90"], size = "small", copts = [], tags = [], **kwargs):
     """A GoogleTest suite over the simulator, natively and in WebAssembly; nvcc compiles its kernels.
 
     srcs: the suite. kernels: the files whose kernels nvcc compiles as NAME_FILE_nvcc: headers
@@ -20,6 +20,8 @@ def simt_test(name, srcs, kernels = [], deps = [], cuda_deps = None, archs = ["7
         name = name,
         size = size,
         srcs = srcs + [kernel for kernel in kernels if kernel not in srcs],
+        # `#pragma unroll` is for nvcc; g++ does not know it, and clang says where it cannot.
+        copts = copts + ["-Wno-unknown-pragmas", "-Wno-pass-failed"],
         deps = deps,
         tags = tags,
         **kwargs

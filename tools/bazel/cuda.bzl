@@ -196,6 +196,9 @@ def _as_cc(srcs):
     # g++ and emcc do not know what a .cu is.
     return ["-x", "c++"] if [source for source in srcs if source.endswith(".cu")] else []
 
+# `#pragma unroll` is for nvcc; g++ does not know it, and clang says where it cannot.
+_NVCC_ONLY = ["-Wno-unknown-pragmas", "-Wno-pass-failed"]
+
 def gpu_library(name, srcs = [], hdrs = [], deps = [], gpu_deps = [], profile = "exact", copts = [], testonly = False, visibility = None, **kwargs):
     """One source, compiled twice: NAME by g++ or emcc for the simulator, NAME_cuda by nvcc.
 
@@ -206,7 +209,7 @@ def gpu_library(name, srcs = [], hdrs = [], deps = [], gpu_deps = [], profile = 
         name = name,
         srcs = srcs,
         hdrs = hdrs,
-        copts = copts + _as_cc(srcs),
+        copts = copts + _as_cc(srcs) + _NVCC_ONLY,
         profile = profile,
         deps = deps + gpu_deps,
         testonly = testonly,
@@ -228,7 +231,7 @@ def gpu_test(name, srcs, deps = [], gpu_deps = [], size = "small", copts = [], t
         name = name,
         size = size,
         srcs = srcs,
-        copts = copts + _as_cc(srcs),
+        copts = copts + _as_cc(srcs) + _NVCC_ONLY,
         deps = deps + gpu_deps,
         tags = tags,
         **kwargs

@@ -32,6 +32,8 @@ std::string_view NameOf(Action action) {
   switch (action) {
     case Action::kLoad:
       return "load";
+    case Action::kMatrixLoad:
+      return "matrix load";
     case Action::kStore:
       return "store";
     case Action::kAtomic:
@@ -332,7 +334,8 @@ bool Engine::LooksAtOnePlace(const Thread& thread) {
   uint32_t place = thread.trace_size;  // of the last entry that is no fence
   for (uint32_t back = 1; back <= 1024; ++back) {
     const uint32_t entry = thread.trace_size - back;
-    if (ActionOf(thread.sites[entry]) >= Action::kFence) continue;
+    const Action action = ActionOf(thread.sites[entry]);
+    if (action == Action::kFence || action == Action::kBlockFence) continue;
     if (place == thread.trace_size) place = entry;
     if (thread.sites[entry] != thread.sites[place] ||
         thread.addresses[entry] != thread.addresses[place]) {

@@ -108,7 +108,7 @@ CollectiveWait<LoadMatrixLane, kCount> LoadMatrixOf(uint32_t (&r)[kCount], const
   wait.lane.transposed = kTransposed;
   wait.target = r;
   if (current->lane < 8 * kCount) {
-    const uint4 loaded = Load<uint4>(row.At(0), {line, file});
+    const uint4 loaded = Load<uint4>(row.At(0), {line, file}, Action::kMatrixLoad);
     std::memcpy(wait.lane.row, &loaded, sizeof(loaded));
   }
   return wait;

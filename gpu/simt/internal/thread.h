@@ -74,6 +74,7 @@ enum class Action : uint32_t {
   kAtomicStore,
   kFence,       // __threadfence
   kBlockFence,  // __threadfence_block
+  kMatrixLoad,  // of a row, by one lane for all of its warp
 };
 constexpr uint32_t kSharedBit = 1u << 6;
 constexpr int kLineShift = 7;

@@ -17,15 +17,29 @@ constexpr size_t kFirstTableSize = 256;
 
 Action ActionOf(uint32_t site) { return static_cast<Action>(site & 7); }
 int WidthOf(uint32_t site) { return 1 << (site >> 3 & 7); }
+bool IsFence(uint32_t site) {
+  return ActionOf(site) == Action::kFence || ActionOf(site) == Action::kBlockFence;
+}
 bool IsShared(uint32_t site) { return (site & kSharedBit) != 0; }
 
 size_t SlotOf(uint32_t site, size_t table_size) {
   return static_cast<size_t>((site * 0x9E3779B1u) >> 8) & (table_size - 1);
 }
 
+// What an access of one kind is to the order of memory.
+template <Action kAction>
+struct Does {
+  static constexpr bool kAtomic = kAction == Action::kAtomic || kAction == Action::kAtomicLoad ||
+                                  kAction == Action::kAtomicStore;
+  static constexpr bool kWrite =
+      kAction == Action::kStore || kAction == Action::kAtomic || kAction == Action::kAtomicStore;
+  static constexpr bool kRead = kAction == Action::kAtomic || !kWrite;
+};
+
 AccessKind KindOf(Action action) {
   switch (action) {
     case Action::kLoad:
+    case Action::kMatrixLoad:
     case Action::kAtomicLoad:
       return AccessKind::kLoad;
     case Action::kStore:
@@ -247,6 +261,9 @@ void Tracer::CheckOrder(Warp& warp, const Instruction& instruction) {
       Check<Action::kAtomicStore>(warp, instruction);
       Synchronise(warp, instruction, /*acquire=*/false, /*release=*/true);
       break;
+    case Action::kMatrixLoad:
+      Check<Action::kMatrixLoad>(warp, instruction);
+      break;
     case Action::kFence:
     case Action::kBlockFence:
       for (int k = 0; k < instruction.n; ++k) {
@@ -262,7 +279,7 @@ void Tracer::CheckOrder(Warp& warp, const Instruction& instruction) {
 }
 
 void Tracer::Count(Warp& warp, const Instruction& instruction) {
-  if (ActionOf(instruction.site) >= Action::kFence) return;
+  if (IsFence(instruction.site)) return;
   uint64_t stripped[kWarpSize];
   const uint64_t* addresses = instruction.address;
   if (ActionOf(instruction.site) != Action::kLoad) {
@@ -344,10 +361,9 @@ void Tracer::Check(Warp& warp, const Instruction& instruction) {
 
 template <Action kAction>
 void Tracer::CheckCells(Warp& warp, const Instruction& instruction, const CellRange& range) {
-  constexpr bool kReads =
-      kAction == Action::kLoad || kAction == Action::kAtomicLoad || kAction == Action::kAtomic;
-  constexpr bool kWrites = kAction != Action::kLoad && kAction != Action::kAtomicLoad;
-  constexpr bool kIsAtomic = kAction != Action::kLoad && kAction != Action::kStore;
+  constexpr bool kReads = Does<kAction>::kRead;
+  constexpr bool kWrites = Does<kAction>::kWrite;
+  constexpr bool kIsAtomic = Does<kAction>::kAtomic;
   const uint32_t floor = range.floor;
   const int granules = std::max(1, WidthOf(instruction.site) >> range.granule_log2);
   Access access;
@@ -400,8 +416,16 @@ inline bool IsOwn(const Stamp& stamp, const Access& access) {
 // The access against the last write.
 template <Action kAction>
 void Tracer::CheckWrites(const Warp& warp, const Access& access, const Cell& cell, uint32_t floor) {
-  constexpr bool kIsAtomic = kAction != Action::kLoad && kAction != Action::kStore;
+  constexpr bool kIsAtomic = Does<kAction>::kAtomic;
   const Stamp& write = cell.write;
+  // What a lane reads for others is not its own, even where it has written it.
+  if (kAction == Action::kMatrixLoad && static_cast<int>(write.lane) == access.lane) {
+    if (shadow_.Unordered(write, warp.order, access.lane ^ 1, AcquiredIfAny(warp), floor)) {
+      sink_->OnRace(warp, access.lane ^ 1, access.site, access.address, SiteAt(write.site), write,
+                    /*same_value=*/false);
+    }
+    return;
+  }
   if (IsOwn(write, access)) return;
   if (kIsAtomic && (write.flags & kAtomicAccess) != 0) {
     if ((write.flags & kPlainBefore) == 0) return;
@@ -444,10 +468,11 @@ void Tracer::CheckReads(const Warp& warp, const Access& access, const Cell& cell
 
 template <Action kAction>
 void Tracer::LeaveStamp(const Warp& warp, const Access& access, Cell& cell, uint32_t floor) {
-  constexpr bool kWrites = kAction != Action::kLoad && kAction != Action::kAtomicLoad;
-  constexpr bool kIsAtomic = kAction != Action::kLoad && kAction != Action::kStore;
+  constexpr bool kWrites = Does<kAction>::kWrite;
+  constexpr bool kIsAtomic = Does<kAction>::kAtomic;
   Stamp now = {access.segment, access.site_index, static_cast<uint8_t>(access.lane),
                kIsAtomic ? kAtomicAccess : uint8_t{0}};
+  if (kAction == Action::kMatrixLoad) now.flags |= kOtherLanes;
   if constexpr (kWrites) {
     const Stamp write = cell.write;
     now.flags |= kInitialised;
