@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "gpu/simt/mma.h"
 
+#include <climits>
 #include <cstdint>
 #include <cstring>
 #include <type_traits>
@@ -56,6 +57,9 @@ void ExpectAsMma(const MmaInstruction& instruction,
       if constexpr (std::is_same_v<D, float>) x = static_cast<float>(random.Uniform(-4, 4));
       if constexpr (std::is_same_v<D, uint32_t>) x &= 0x3fff3fff;
     }
+  }
+  if constexpr (std::is_same_v<D, int>) {  // some near both ends, where saturation shows
+    for (int i = 0; i < 32 * nc; i += 3) c[i] = i % 2 == 0 ? INT_MAX - i : INT_MIN + i;
   }
   std::vector<D> expected(c.size());
   std::vector<uint32_t> c_bits(c.size()), d_bits(c.size());

@@ -140,11 +140,13 @@ __global__ void Wmma(gptr<const T> a, gptr<const T> b, gptr<const Sum> c, gptr<S
   wmma::fragment<wmma::matrix_b, 16, 16, 16, T, wmma::col_major> fb;
   wmma::fragment<wmma::accumulator, 16, 16, 16, Sum> fc;
   wmma::fragment<wmma::accumulator, 16, 16, 16, Sum> product;
-  wmma::fill_fragment(product, static_cast<Sum>(0));
+  wmma::fragment<wmma::accumulator, 16, 16, 16, Sum> zero;
+  wmma::fill_fragment(product, static_cast<Sum>(7));  // to be overwritten
+  wmma::fill_fragment(zero, static_cast<Sum>(0));
   wmma::load_matrix_sync(fa, a, 16);
   wmma::load_matrix_sync(fb, b, 16);
   wmma::load_matrix_sync(fc, c, 16, wmma::mem_row_major);
-  WMMA_MMA_SYNC(product, fa, fb, product);
+  WMMA_MMA_SYNC(product, fa, fb, zero);
   for (int i = 0; i < fc.num_elements; ++i) {
     fc.x[i] = static_cast<Sum>(alpha * product.x[i] + fc.x[i]);
   }
