@@ -5,6 +5,7 @@
 
 #include <xmmintrin.h>
 
+#include <csignal>
 #include <cstdint>
 #include <string>
 #include <vector>
@@ -138,16 +139,38 @@ TEST(FiberTest, HasTheStackThatWasAskedFor) {
   EXPECT_EQ(memory.Download(y, 32).value(), std::vector<int>(32, 600));
 }
 
-TEST(FiberDeathTest, EndsTheProgramWhereAStackIsTooSmall) {
+void Overflow() {
+  FiberRunner fibers(16 << 10);
+  DeviceMemory memory;
+  const Pointer<int> y = memory.Upload(std::vector<int>(32, 0), "y").value();
+  Launch(memory, {.grid = 1, .block = 32, .runner = &fibers}, Recurses, y, 600);
+}
+
+TEST(FiberDeathTest, EndsTheProgramAtTheGuardPage) {
+  GTEST_FLAG_SET(death_test_style, "threadsafe");
+#if defined(__SANITIZE_ADDRESS__)
+  EXPECT_DEATH(Overflow(), "stack-overflow");
+#else
+  EXPECT_EXIT(Overflow(), testing::KilledBySignal(SIGSEGV), "");
+#endif
+}
+
+// Writes to the last word of a stack of 16 KB: its own frame is in the first page of four.
+__global__ void FillsItsStack() {
+  const uintptr_t here = reinterpret_cast<uintptr_t>(__builtin_frame_address(0));
+  *reinterpret_cast<volatile uint64_t*>(here / 4096 * 4096 - 3 * 4096) = 0;
+  __syncthreads();
+}
+
+TEST(FiberDeathTest, EndsTheProgramWhereAStackIsFull) {
   GTEST_FLAG_SET(death_test_style, "threadsafe");
   EXPECT_DEATH(
       {
         FiberRunner fibers(16 << 10);
         DeviceMemory memory;
-        const Pointer<int> y = memory.Upload(std::vector<int>(32, 0), "y").value();
-        Launch(memory, {.grid = 1, .block = 32, .runner = &fibers}, Recurses, y, 600);
+        Launch(memory, {.grid = 1, .block = 1, .runner = &fibers}, FillsItsStack);
       },
-      "");
+      "canary == kCanary");
 }
 
 TEST(FiberDeathTest, RefusesKernelsThatAreCoroutines) {

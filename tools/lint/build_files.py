@@ -10,6 +10,9 @@ import os
 # gives every string inside an attribute, whatever it is made of (select, +, lists).
 Target = collections.namedtuple("Target", "path package rule name attributes line")
 
+# Rules that make a library with a profile.
+LIBRARIES = ("assay_library", "gpu_library")
+
 
 def parse(tree, path):
     """The syntax tree of a Starlark file, or None where it does not parse."""

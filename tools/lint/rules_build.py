@@ -69,7 +69,7 @@ def exact_is_checked(tree):
         }
         deps.setdefault(name, set()).update(label for label in labels if label)
         testonly = "testonly" in target.attributes
-        if target.rule == "assay_library" and profile_of(target) == "exact" and not testonly:
+        if target.rule in build_files.LIBRARIES and profile_of(target) == "exact" and not testonly:
             if build_files.files(tree, target, "srcs"):  # headers alone have no object
                 exact[name] = target
     reached = set()

@@ -230,7 +230,7 @@ def _sources_of_libraries(tree, profiles):
     found = set()
     for target in build_files.targets(tree):
         planted = "testonly" in target.attributes
-        if target.rule == "assay_library" and profile_of(target) in profiles and not planted:
+        if target.rule in build_files.LIBRARIES and profile_of(target) in profiles and not planted:
             found |= build_files.files(tree, target, "srcs", "hdrs", "textual_hdrs")
     return found
 

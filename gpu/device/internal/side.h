@@ -27,8 +27,8 @@ using simt::Dim3;
 
 // How many threads a kernel runs on. The limits are the device's (Device::limits()).
 struct LaunchConfig {
-  Dim3 grid;                         // blocks
-  Dim3 block;                        // threads of a block
+  Dim3 grid = {};                    // blocks
+  Dim3 block = {};                   // threads of a block
   int64_t dynamic_shared_bytes = 0;  // of a block, beside what the kernel declares
   bool cooperative = false;          // all blocks resident at once, so that GRID_SYNC() works
 };
