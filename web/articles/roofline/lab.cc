@@ -284,6 +284,11 @@ absl::Status Published(Context&, Report& report) {
   Table& leads = report.AddTable("cpu_leads", "A T4's lead over published CPUs");
   leads.Column<std::string>("cpu").Column<double>("product").Column<double>("copy").Column<double>(
       "equal");
+  struct Lead {
+    std::string_view cpu;
+    double product, copy;
+  };
+  std::vector<Lead> by_lead;
   int64_t more_in_products = 0, behind = 0;
   double nearest = 1e300;
   std::string_view nearest_name;
@@ -296,7 +301,7 @@ absl::Status Published(Context&, Report& report) {
     if (device.gpu) continue;
     const double product = t4.peak(p) / machine.peak(p);
     const double copy = t4.bytes_per_s / machine.bytes_per_s;
-    leads.Row(device.name, product, copy, product);
+    by_lead.push_back({device.name, product, copy});
     more_in_products += product > copy;
     behind += product < 1;
     const auto factor = [](double a, double b) { return a > b ? a / b : b / a; };
@@ -307,6 +312,9 @@ absl::Status Published(Context&, Report& report) {
       nearest_name = device.name;
     }
   }
+  std::stable_sort(by_lead.begin(), by_lead.end(),
+                   [](const Lead& a, const Lead& b) { return a.product < b.product; });
+  for (const Lead& lead : by_lead) leads.Row(lead.cpu, lead.product, lead.copy, lead.product);
   report.Exact("devices", static_cast<int64_t>(cpus.size() + gpus.size()), "Devices in the table",
                "devices");
   report.Exact("cpus", static_cast<int64_t>(cpus.size()), "CPUs among them");
@@ -357,7 +365,8 @@ absl::Status Crossovers(Context&, Report& report) {
   for (int64_t n = 256; n <= int64_t{1} << 28; n *= 4) {
     table.Row(n, lead(add(n), false), lead(add(n), true));
   }
-  report.Modelled("launch", t4.fixed_s * 1e6, Provenance("launch_overhead_us"), "One launch", "us");
+  report.Modelled("launch", t4.fixed_s * 1e6, Provenance("launch_overhead_us"), "One launch",
+                  "microseconds");
   report.Modelled("pcie", t4.link_bytes_per_s / 1e9, Provenance("pcie_bandwidth_gbs"),
                   "What PCIe moves to a T4", "GB/s");
   const auto modelled = [&](std::string_view id, int64_t value, std::string_view title) {
