@@ -4,7 +4,7 @@
 #include "gpu/simt/simt.h"
 
 namespace {
-using namespace assay::simt;
+using namespace assay::simt;  // lint: allow(namespaces): as a kernel's author would write
 
 __global__ void Reverse(gptr<const float> x, gptr<float> y, int n) {
   SHARED(float, tile, 256);

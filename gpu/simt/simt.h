@@ -17,10 +17,12 @@
 // text runs in the simulator (launch.h). What differs from plain CUDA:
 //   - pointers are gptr<T> (to global memory) and sptr<T> (to shared); pointer_cast<float4>(p) for
 //     reinterpret_cast; p[0] for *p; `float v = p[i]`, not `auto v = p[i]`, unless p is to const;
-//     x + i for &x[i] of a pointer to const; templates on a value's type are given a value, not p[i];
+//     x + i for &x[i] of a pointer to const; templates on a value's type are given a value, not
+//     p[i];
 //   - of a structure in memory, `S s = p[i]` then s.x; p[i] = s to write: p[i].x stands only for
 //     pointers to const;
-//   - SHARED(type, name, extents...) and DYNAMIC_SHARED(type, name) declare shared memory, one value
+//   - SHARED(type, name, extents...) and DYNAMIC_SHARED(type, name) declare shared memory, one
+//   value
 //     as SHARED(type, name, 1);
 //   - KERNEL_RETURN leaves a kernel that synchronises; a plain `return` one that does not;
 //   - a device function that synchronises is `SIMT_TASK(type) f(...)`, returns by SIMT_RETURN and

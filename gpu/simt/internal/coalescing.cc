@@ -62,6 +62,17 @@ int MostWordsInABank(const uint64_t* addresses, int n, int words_per_lane) {
   return most;
 }
 
+// Whether lanes whose numbers differ by `bit` alone have one address.
+bool InPairs(const uint64_t* addresses, const uint8_t* lanes, int n, int bit) {
+  for (int k = 0; k < n; ++k) {
+    if ((lanes[k] & bit) != 0) continue;
+    for (int other = k + 1; other < n && lanes[other] <= (lanes[k] | bit); ++other) {
+      if (lanes[other] == (lanes[k] | bit) && addresses[other] != addresses[k]) return false;
+    }
+  }
+  return true;
+}
+
 }  // namespace
 
 GlobalCost CountGlobal(const uint64_t* addresses, int n, int width) {
@@ -92,9 +103,14 @@ GlobalCost CountGlobal(const uint64_t* addresses, int n, int width) {
   return cost;
 }
 
-SharedCost CountShared(const uint64_t* addresses, const uint8_t* lanes, int n, int width) {
+SharedCost CountShared(const uint64_t* addresses, const uint8_t* lanes, int n, int width,
+                       bool load) {
   SharedCost cost;
-  const int phases = std::max(1, width / 4);
+  const int words = std::max(1, width / 4);
+  int phases = words;
+  if (load && phases > 1 && (InPairs(addresses, lanes, n, 1) || InPairs(addresses, lanes, n, 2))) {
+    phases /= 2;
+  }
   const int lanes_per_phase = kLanes / phases;
   int active_phases = 1;
   for (int k = 1; k < n; ++k) {
@@ -117,7 +133,7 @@ SharedCost CountShared(const uint64_t* addresses, const uint8_t* lanes, int n, i
   for (int begin = 0; begin < n;) {
     int end = begin + 1;
     while (end < n && lanes[end] / lanes_per_phase == lanes[begin] / lanes_per_phase) ++end;
-    cost.wavefronts += MostWordsInABank(addresses + begin, end - begin, phases);
+    cost.wavefronts += MostWordsInABank(addresses + begin, end - begin, words);
     begin = end;
   }
   return cost;

@@ -26,8 +26,11 @@ GlobalCost CountGlobal(const uint64_t* addresses, int n, int width);
 
 // As above, in shared memory, where bank b holds the 4-byte words that are b modulo 32. A pass
 // delivers one word of each bank, to any number of lanes. Lanes that ask for 8 bytes are served 16
-// at a time, for 16 bytes 8 at a time: lanes: [n] their numbers, ascending.
-SharedCost CountShared(const uint64_t* addresses, const uint8_t* lanes, int n, int width);
+// at a time, for 16 bytes 8 at a time; loads twice as many where every active lane n has the
+// address of lane n ^ 1, or every one that of n ^ 2 (NVIDIA developer forum, 77228).
+//   lanes: [n] their numbers, ascending.
+SharedCost CountShared(const uint64_t* addresses, const uint8_t* lanes, int n, int width,
+                       bool load);
 
 // The most lanes that name one address: how often an atomic is done in a row.
 int CountSerial(const uint64_t* addresses, int n);

@@ -291,7 +291,8 @@ void Tracer::Count(Warp& warp, const Instruction& instruction) {
   ++counters.requests;
   counters.lanes += instruction.n;
   if (IsShared(instruction.site)) {
-    const SharedCost cost = CountShared(addresses, instruction.lane, instruction.n, width);
+    const SharedCost cost = CountShared(addresses, instruction.lane, instruction.n, width,
+                                        KindOf(ActionOf(instruction.site)) == AccessKind::kLoad);
     counters.bytes += cost.bytes;
     counters.sectors += cost.wavefronts;
     counters.ideal += cost.ideal_wavefronts;
