@@ -73,17 +73,6 @@ std::array<double, kTerms> SmClocks(const GpuMachine& gpu, const KernelWork& wor
   return clocks;
 }
 
-// The passes of shared accesses. Where all lanes of a load name one address, two of its registers
-// come back in one pass, which the counters leave out. Source: NVIDIA developer forum, "Unexpected
-// shared memory bank conflict" (77228), for compute capabilities 7.0 to 7.5.
-int64_t SharedPasses(const simt::AccessCounters& counted) {
-  const int64_t registers = counted.width / 4;
-  const bool uniform_load = counted.kind == simt::AccessKind::kLoad && registers > 1 &&
-                            counted.bytes == counted.requests * counted.width &&
-                            counted.wavefronts == counted.requests * registers;
-  return uniform_load ? counted.wavefronts / 2 : counted.wavefronts;
-}
-
 double Largest(const std::array<double, kTerms>& terms) {
   return *std::max_element(terms.begin(), terms.end());
 }
@@ -189,7 +178,7 @@ void AddAccesses(const simt::LaunchCounters& counters, double scale, KernelWork*
     AccessWork access;
     access.requests = static_cast<double>(counted.requests) * scale;
     if (counted.space == simt::Space::kShared) {
-      access.passes = static_cast<double>(SharedPasses(counted)) * scale;
+      access.passes = static_cast<double>(counted.wavefronts) * scale;
     } else {
       const double moved = static_cast<double>(counted.lanes) * counted.width * scale / kPassBytes;
       access.passes = std::max(access.requests, moved);

@@ -301,21 +301,12 @@ TEST(WorkTest, TakesAccessesFromCounters) {
   conflict.requests = 5;
   conflict.bytes = 640;
   conflict.wavefronts = 160;
-  simt::AccessCounters uniform = conflict;  // 16 bytes for all lanes: two registers a pass
-  uniform.width = 16;
-  uniform.bytes = 80;
-  uniform.wavefronts = 20;
-  simt::AccessCounters store = uniform;
-  store.kind = simt::AccessKind::kStore;
-  simt::AccessCounters halved = uniform;  // where the counters know of it
-  halved.wavefronts = 10;
-  counters.accesses = {global, wide, few, conflict, uniform, store, halved};
+  counters.accesses = {global, wide, few, conflict};
   KernelWork work = Idle();
   AddAccesses(counters, 3, &work);
-  const double expected[][3] = {{30, 30, 30}, {30, 120, 120}, {30, 30, 30}, {15, 480, 0},
-                                {15, 30, 0},  {15, 60, 0},    {15, 30, 0}};
-  ASSERT_EQ(work.accesses.size(), 7u);
-  for (size_t i = 0; i < 7; ++i) {
+  const double expected[][3] = {{30, 30, 30}, {30, 120, 120}, {30, 30, 30}, {15, 480, 0}};
+  ASSERT_EQ(work.accesses.size(), 4u);
+  for (size_t i = 0; i < 4; ++i) {
     EXPECT_EQ(work.accesses[i].requests, expected[i][0]) << i;
     EXPECT_EQ(work.accesses[i].passes, expected[i][1]) << i;
     EXPECT_EQ(work.accesses[i].lines, expected[i][2]) << i;
