@@ -108,6 +108,22 @@ __global__ void LastBlockWithoutAcquire(gptr<const int> in, gptr<int> out, int) 
   }
 }
 
+// A fence for the block alone, between blocks.
+template <bool kBug>
+__global__ void FenceForTheBlock(gptr<const int> in, gptr<int> out, int) {
+  const int block = blockIdx.x;
+  const int blocks = gridDim.x;
+  out[2 + block] = in[block];
+  if (kBug) __threadfence_block();
+  if (!kBug) __threadfence();
+  if (atomicAdd(&out[0], 1) == blocks - 1) {
+    __threadfence();
+    int sum = 0;
+    for (int k = 0; k < blocks; ++k) BUG(sum += out[2 + k]);
+    out[1] = sum;
+  }
+}
+
 // Each block adds to the sum of the one before it, for which it waits: out[2 b] is the sum, and
 // out[2 b + 1] says that it is there.
 template <bool kBug>
