@@ -48,7 +48,7 @@ RULES = [
     (r"KERNEL_RETURN", "return"),
     (r"SHARED\(([\w ]+), (\w+), ([^;]*)\);", lambda m: "__local %s %s[%s];" % (m[1], m[2], m[3].replace(", ", "]["))),
     (r"__sync(?:threads|warp)\(\)", "barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE)"),
-    (r"__threadfence(?:_block)?\(\)", "mem_fence(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE)"),
+    (r"__threadfence\(\)", "mem_fence(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE)"),
     (r"pointer_cast<(?:const )?(\w+)>\((&[^;]*?\])\)", r"((__local \1*)(\2))"),
     (r"pointer_cast<const (\w+)>\(((?:[^()]|\([^()]*\))*)\)", r"((__global const \1*)(\2))"),
     (r"make_(int\d)\(", r"(\1)("),
@@ -59,7 +59,7 @@ RULES = [
     (r"sptr<int> ", "__local int* "),
 ]
 BUILT_IN = {"threadIdx": "get_local_id", "blockIdx": "get_group_id", "blockDim": "get_local_size", "gridDim": "get_num_groups"}
-FOREIGN = re.compile(r"__shfl|__match|__ballot|__any|__all_sync|__syncwarp\([^)]|GRID_SYNC|__nanosleep|_volatile|_acquire|_release|DYNAMIC_SHARED")
+FOREIGN = re.compile(r"__shfl|__match|__ballot|__any|__all_sync|__syncwarp\([^)]|GRID_SYNC|__threadfence_block|__nanosleep|_volatile|_acquire|_release|DYNAMIC_SHARED")
 
 
 class Missing(Exception):
