@@ -90,7 +90,8 @@ class DeviceMemory {
   }
   // Copies n elements within the device; whether they were initialised is copied too.
   template <class T>
-  absl::Status Copy(const Pointer<T>& to, const Pointer<const T>& from, int64_t n) {
+  absl::Status Copy(const Pointer<T>& to, const std::type_identity_t<Pointer<const T>>& from,
+                    int64_t n) {
     if (absl::Status status = CheckRange(to.address(), n, sizeof(T)); !status.ok()) {
       return status;
     }

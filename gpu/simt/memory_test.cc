@@ -30,7 +30,7 @@ TEST(MemoryTest, CopiesThereAndBack) {
   EXPECT_EQ(memory.Download(x, 4).value(), (std::vector<int>{1, 2, 3, 4}));
   EXPECT_EQ(memory.Download(x + 1, 2).value(), (std::vector<int>{2, 3}));
   const auto y = memory.Allocate<int>(4, "y").value();
-  ASSERT_TRUE(memory.Copy<int>(y, x + 2, 2).ok());
+  ASSERT_TRUE(memory.Copy(y, x + 2, 2).ok());
   ASSERT_TRUE(memory.Fill(y + 2, 0xFF, 2).ok());
   EXPECT_EQ(memory.Download(y, 4).value(), (std::vector<int>{3, 4, -1, -1}));
   EXPECT_EQ(memory.used_bytes(), 32u);
