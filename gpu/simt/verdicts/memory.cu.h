@@ -21,7 +21,7 @@ __global__ void SharedHalfWritten(gptr<const int> in, gptr<int> out, int) {
 // A tree sum over a block of 96 threads reaches for 128 values.
 template <bool kBug>
 __global__ void SumOfAnOddSize(gptr<const int> in, gptr<int> out, int) {
-  SHARED(int, sum, 128);
+  SHARED(unsigned int, sum, 128);
   const int t = threadIdx.x;
   sum[t] = in[t];
   if (!kBug && t < 32) sum[96 + t] = 0;
@@ -30,7 +30,7 @@ __global__ void SumOfAnOddSize(gptr<const int> in, gptr<int> out, int) {
     if (t < s) BUG(sum[t] += sum[t + s]);
     __syncthreads();
   }
-  if (t == 0) out[0] = sum[0];
+  if (t == 0) out[0] = static_cast<int>(sum[0]);
 }
 
 template <bool kBug>
@@ -213,7 +213,7 @@ __global__ void MisalignedShared(gptr<const int> in, gptr<int> out, int) {
   out[t] = two.x + two.y;
 }
 
-// ---- Whether it is still there is up to the host (host_verdicts.cc).
+// ---- Whether it is still there is up to the host (verdicts.cc).
 
 template <bool kBug>
 __global__ void Copy(gptr<const int> in, gptr<int> out, int n) {

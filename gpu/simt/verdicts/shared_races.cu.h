@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Races in shared memory: each kernel with its bug (kBug) and without.
 //
-// A block's threads: t is the number in the block. `in` and `out` hold n integers.
+// A block's threads: t is the number in the block. `in` and `out` hold n integers. Sums that a race
+// can make exponentially large are unsigned.
 #ifndef ASSAY_GPU_SIMT_VERDICTS_SHARED_RACES_CU_H_
 #define ASSAY_GPU_SIMT_VERDICTS_SHARED_RACES_CU_H_
 
@@ -80,35 +81,35 @@ __global__ void HalvesSynchroniseApart(gptr<const int> in, gptr<int> out, int) {
 // run in step (Harris, Optimizing parallel reduction in CUDA, 2007, kernel 5).
 template <bool kBug>
 __global__ void WarpSynchronousSum(gptr<const int> in, gptr<int> out, int) {
-  SHARED(int, sum, 64);
+  SHARED(unsigned int, sum, 64);
   const int t = threadIdx.x;
   sum[t] = in[t];
   sum[t + 32] = in[t + 32];
   __syncwarp();
   for (int s = 32; s > 0; s /= 2) {
-    int both = 0;
+    unsigned int both = 0;
     BUG(both = sum[t] + sum[t + s]);
     if (!kBug) __syncwarp();
     sum[t] = both;
     if (!kBug) __syncwarp();
   }
-  if (t == 0) out[0] = sum[0];
+  if (t == 0) out[0] = static_cast<int>(sum[0]);
 }
 
 template <bool kBug>
 __global__ void WarpScanInPlace(gptr<const int> in, gptr<int> out, int) {
-  SHARED(int, sum, 32);
+  SHARED(unsigned int, sum, 32);
   const int t = threadIdx.x;
   sum[t] = in[t];
   __syncwarp();
   for (int d = 1; d < 32; d *= 2) {
-    int left = 0;
+    unsigned int left = 0;
     if (t >= d) left = sum[t - d];
     if (!kBug) __syncwarp();
     BUG(sum[t] += left);
     __syncwarp();
   }
-  out[t] = sum[t];
+  out[t] = static_cast<int>(sum[t]);
 }
 
 // ---- Between warps: ordered by __syncthreads.
@@ -205,24 +206,24 @@ __global__ void SumReadTooEarly(gptr<const int> in, gptr<int> out, int) {
 
 template <bool kBug>
 __global__ void ScanInPlace(gptr<const int> in, gptr<int> out, int) {
-  SHARED(int, sum, 128);
+  SHARED(unsigned int, sum, 128);
   const int t = threadIdx.x;
   sum[t] = in[t];
   __syncthreads();
   for (int d = 1; d < 128; d *= 2) {
-    int left = 0;
+    unsigned int left = 0;
     if (t >= d) left = sum[t - d];
     if (!kBug) __syncthreads();
     BUG(sum[t] += left);
     __syncthreads();
   }
-  out[t] = sum[t];
+  out[t] = static_cast<int>(sum[t]);
 }
 
 // Blelloch's scan of 128 values by 64 threads: the barrier of the way down is missing.
 template <bool kBug>
 __global__ void ScanDownSweep(gptr<const int> in, gptr<int> out, int) {
-  SHARED(int, tree, 128);
+  SHARED(unsigned int, tree, 128);
   const int t = threadIdx.x;
   tree[2 * t] = in[2 * t];
   tree[2 * t + 1] = in[2 * t + 1];
@@ -240,14 +241,14 @@ __global__ void ScanDownSweep(gptr<const int> in, gptr<int> out, int) {
     if (t < d) {
       const int left = offset * (2 * t + 1) - 1;
       const int right = offset * (2 * t + 2) - 1;
-      const int sum = tree[left];
+      const unsigned int sum = tree[left];
       tree[left] = tree[right];
       BUG(tree[right] += sum);
     }
   }
   __syncthreads();
-  out[2 * t] = tree[2 * t];
-  out[2 * t + 1] = tree[2 * t + 1];
+  out[2 * t] = static_cast<int>(tree[2 * t]);
+  out[2 * t + 1] = static_cast<int>(tree[2 * t + 1]);
 }
 
 // Threads that write different bytes of one word do not meet.

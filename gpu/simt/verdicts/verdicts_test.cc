@@ -6,7 +6,6 @@
 #include <set>
 #include <string>
 #include <string_view>
-#include <utility>
 
 #include "gpu/simt/launch.h"
 #include "gpu/simt/report.h"
