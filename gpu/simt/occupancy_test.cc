@@ -164,7 +164,6 @@ TEST(OccupancyTest, FindsTheBestBlock) {
   // A launch bound that is not a whole number of warps is tried itself.
   EXPECT_EQ(FindBestBlock(Arch(75), {.registers = 32, .max_threads = 50}, 1, none)->threads, 50);
   // 100 bytes a thread: two blocks of 320 fit into 64 KiB, two of 352 do not.
-  // much.
   const auto hundred = [](int threads) { return int64_t{100} * threads; };
   best = FindBestBlock(Arch(75), {.registers = 32}, 1, hundred);
   ASSERT_TRUE(best.ok());

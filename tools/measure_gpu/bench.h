@@ -34,8 +34,6 @@ absl::Status Expect(absl::string_view what, int64_t at, T found, T expected) {
 
 // What every probe has: a stream, a buffer for the cycles, blocks for the whole machine.
 struct Bench {
-  device::Device& device;
-  const Effort& effort;
   device::Stream stream;
   device::DeviceBuffer<long long> cycles;
   uint32_t blocks = 0;

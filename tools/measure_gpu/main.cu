@@ -2,7 +2,6 @@
 // The program that measure_gpu.py builds and runs: every probe on one GPU, a line of JSON for each.
 
 #include <cstdio>
-#include <cstdlib>
 #include <string>
 #include <string_view>
 #include <vector>

@@ -15,7 +15,7 @@ using device::Event;
 using device::Stream;
 
 absl::StatusOr<Bench> Prepare(Device& device, const Effort& effort) {
-  Bench bench{device, effort, {}, {}};
+  Bench bench;
   absl::StatusOr<Stream> stream = Stream::Create(device);
   if (!stream.ok()) return stream.status();
   bench.stream = *std::move(stream);

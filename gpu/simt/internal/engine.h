@@ -109,7 +109,6 @@ class Engine : public FindingSink {
   uint64_t AddVariable(EngineBlock& block, const SharedDeclaration* declaration, const char* name,
                        uint32_t element_bytes, uint64_t begin, uint64_t bytes);
   void BeginBlock(EngineBlock& block, uint64_t linear);
-  void EndBlock(EngineBlock& block);
   void DestroyFrames(EngineBlock& block);
   void RunGrid();
   // Puts the findings from `known` on before those from `from` on.
@@ -135,6 +134,8 @@ class Engine : public FindingSink {
   void ReportEndless(const Thread& thread, const Where& where);
   // Whether the last thousand entries of its trace are loads of one place, and fences.
   static bool LooksAtOnePlace(const Thread& thread);
+  // Likewise by atomics or volatile loads, which only a loop that waits does for long.
+  static bool PollsOnePlace(const Thread& thread);
   void ReportSpin(const Thread& thread, const Where& where, int64_t times);
   void Order(std::vector<uint32_t>& order, uint32_t n);
 

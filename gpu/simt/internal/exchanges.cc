@@ -7,7 +7,6 @@
 #include <algorithm>
 #include <cstring>
 
-#include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
 #include "gpu/simt/internal/engine.h"
 

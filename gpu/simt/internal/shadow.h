@@ -4,8 +4,8 @@
 // A warp's run between two of its synchronisations is a segment. Segments are numbered as they
 // begin, so one comparison with the first number after a barrier says that an access lies before
 // it:
-//   - a barrier of the block orders all its warps: Block::epoch_floor;
-//   - __syncwarp orders the lanes that it names: Warp::floor if all, else Warp::known;
+//   - a barrier of the block orders all its warps: WarpOrder::epoch_floor;
+//   - __syncwarp orders the lanes that it names: WarpOrder::floor if all, else ::known;
 //   - a launch, and a barrier of the grid, order everything: Shadow::launch_floor;
 //   - a fence, an atomic, and a fence on the other side order two threads: Knowledge.
 // Shuffles and votes order nothing. This is the happens-before relation of the PTX memory model
@@ -59,9 +59,8 @@ struct WarpOrder {
 enum class Scope : uint8_t { kGpu, kBlock };
 constexpr int kScopes = 2;
 
-// The part of ordering through fences and atomics; few kernels have any. A barrier of the block,
-// and
-// __syncwarp for its lanes, share all of it.
+// The part of ordering through fences and atomics; few kernels have any. A barrier shares all of it
+// among the block's threads, __syncwarp among its lanes.
 struct Acquired {
   Knowledge block;               // what all threads of the block know
   std::vector<Knowledge> warps;  // beyond that, all lanes of a warp
@@ -76,12 +75,6 @@ struct Acquired {
 
 class Shadow {
  public:
-  // A conflicting pair: the earlier access as its stamp says.
-  struct Conflict {
-    Stamp earlier;
-    bool earlier_is_write = false;
-  };
-
   void BeginLaunch();
   void EndLaunch();
   // A grid barrier: everything before is ordered before everything after.
@@ -92,7 +85,7 @@ class Shadow {
   uint32_t BeginBlock(uint64_t linear_index);
   uint64_t BlockIndex(uint32_t block) const { return blocks_[block]; }
 
-  // A new segment; false where 32 bits are used up (after 4 * 10^9 of them in one memory).
+  // A new segment. Their numbers are used up after 4 * 10^9 of them in one memory: exhausted().
   uint32_t NewSegment(uint32_t block, int warp);
   bool exhausted() const { return next_segment_ > 0xFFFFFF00u; }
   uint32_t next_segment() const { return next_segment_; }

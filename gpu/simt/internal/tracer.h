@@ -69,8 +69,6 @@ class Tracer {
   // False where this machine had no memory for the shadow of a buffer.
   bool ok() const { return ok_; }
   bool exhausted() const { return sites_.size() >= 0xFFFF; }
-  int64_t segments() const { return segments_; }
-  int64_t divergent_segments() const { return divergent_segments_; }
 
   Shadow& shadow() { return shadow_; }
   uint32_t SiteAt(uint16_t index) const { return sites_[index].site; }
