@@ -34,7 +34,7 @@ constexpr int kPipes = 9;
 // "fma", "alu", "fp64", "special", "tensor", "load-store", "uniform", "control", "other".
 absl::string_view PipeName(Pipe pipe);
 
-// What a name like "FFMA", "LDS.128" or "HMMA.1688.F32" says.
+// What a name like "FFMA", "LDS.128" or "HMMA.1688" says.
 struct InstructionKind {
   Pipe pipe = Pipe::kOther;
   int lane_bytes = 0;        // of a memory access: bytes a lane asks for

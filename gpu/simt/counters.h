@@ -49,7 +49,7 @@ struct LaunchCounters {
   int64_t barriers = 0;            // __syncthreads, once a block
   int64_t warp_barriers = 0;       // __syncwarp, once a warp
   int64_t warp_exchanges = 0;      // shuffles, votes, matches: warp instructions
-  int64_t matrix_operations = 0;   // mma instructions of a warp (a wmma counts its mma parts)
+  int64_t matrix_operations = 0;   // mma and ldmatrix of a warp (a wmma counts its mma parts)
   int64_t divergent_segments = 0;  // stretches between two synchronisations in which lanes of a
                                    // warp touched memory by different lines
   int64_t segments = 0;            // all such stretches

@@ -22,8 +22,7 @@
 //   - of a structure in memory, `S s = p[i]` then s.x; p[i] = s to write: p[i].x stands only for
 //     pointers to const;
 //   - SHARED(type, name, extents...) and DYNAMIC_SHARED(type, name) declare shared memory, one
-//   value
-//     as SHARED(type, name, 1);
+//     value as SHARED(type, name, 1);
 //   - KERNEL_RETURN leaves a kernel that synchronises; a plain `return` one that does not;
 //   - a device function that synchronises is `SIMT_TASK(type) f(...)`, returns by SIMT_RETURN and
 //     is called by SIMT_CALL(f(...)); others are plain `__device__` functions;

@@ -8,7 +8,8 @@
 // along k, a thread TM x TN of it. What ptxas would merge into one access is one in the source, so
 // that the simulator counts the accesses of the machine code.
 //
-// Included once, by ladder.cc: the kernels have external linkage, so that their symbols are short.
+// Included once, by ladder.cc here and by model_kernels.cu for nvcc: the kernels have external
+// linkage, so that their symbols are short.
 #ifndef ASSAY_GPU_MODEL_KERNELS_SGEMM_CU_H_
 #define ASSAY_GPU_MODEL_KERNELS_SGEMM_CU_H_
 

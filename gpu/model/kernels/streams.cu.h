@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Kernels that memory decides about: a copy, a triad, a sum. n is a multiple of what a block takes.
-// Included once, by ladder.cc: the kernels have external linkage, so that their symbols are short.
+// Included once, by ladder.cc here and by model_kernels.cu for nvcc: the kernels have external
+// linkage, so that their symbols are short.
 #ifndef ASSAY_GPU_MODEL_KERNELS_STREAMS_CU_H_
 #define ASSAY_GPU_MODEL_KERNELS_STREAMS_CU_H_
 
