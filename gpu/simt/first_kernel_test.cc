@@ -40,7 +40,8 @@ TEST(FirstKernelTest, ReversesEachBlock) {
   const LaunchResult result =
       LaunchUnderAllSchedules(memory, {.grid = 2, .block = 256}, 3, Reverse, x, y, 512);
   ASSERT_TRUE(result.status.ok()) << Format(result.diagnostics, ReadSourceFile);
-  EXPECT_EQ(memory.Download(y, 512).value()[0], 255.0f);
+  const std::vector<float> reversed = memory.Download(y, 512).value();
+  for (int i = 0; i < 512; ++i) EXPECT_EQ(reversed[i], i / 256 * 256 + 255 - i % 256);
 }
 
 TEST(FirstKernelTest, NamesBothLinesOfTheMissingBarrier) {
