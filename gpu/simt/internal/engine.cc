@@ -18,6 +18,8 @@ constexpr uint32_t kMaxStaticShared = Architecture::kSharedPerBlock;
 // Entries of one thread's trace between two synchronisations: 4 * 10^6, 50 MB.
 constexpr uint32_t kMaxTrace = 1u << 22;
 constexpr uint32_t kFirstTrace = 1024;
+// Where a thread has only polled one place by now, nobody will answer it.
+constexpr uint32_t kManyLooks = 1u << 17;
 // Blocks under way at once in random order: enough for one to find its neighbours half done.
 constexpr uint64_t kMixedBlocks = 6;
 // Rounds in which threads only sleep and nothing else happens, before they are given up.
@@ -611,7 +613,7 @@ bool Engine::GrowTrace(Thread* thread, const Where& where) {
     tracer_.Flush(*thread->warp, std::span<const uint32_t>(&lane, 1));
     return true;
   }
-  if (trace.capacity >= kMaxTrace) {
+  if (trace.capacity >= kMaxTrace || (trace.capacity >= kManyLooks && PollsOnePlace(*thread))) {
     ReportEndless(*thread, where);
     return false;
   }

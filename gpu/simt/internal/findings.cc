@@ -345,6 +345,14 @@ bool Engine::LooksAtOnePlace(const Thread& thread) {
   return true;
 }
 
+bool Engine::PollsOnePlace(const Thread& thread) {
+  for (uint32_t back = 1; back <= 2; ++back) {  // the last, or the one before its fence
+    const Action action = ActionOf(thread.sites[thread.trace_size - back]);
+    if (action == Action::kAtomic || action == Action::kAtomicLoad) return LooksAtOnePlace(thread);
+  }
+  return false;
+}
+
 void Engine::ReportEndless(const Thread& thread, const Where& where) {
   if (aborted_) return;
   if (!LooksAtOnePlace(thread)) {
