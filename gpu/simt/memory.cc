@@ -37,8 +37,6 @@ uint32_t NewAllocation(const Allocation& allocation) {
   return number;
 }
 
-// What memory holds before anybody writes to it: not a number, and an index far outside.
-constexpr int kGarbageByte = 0xEF;
 constexpr std::align_val_t kAlignment{256};
 
 bool Refine(Details& details, int log2) {

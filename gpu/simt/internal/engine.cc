@@ -9,6 +9,7 @@
 #include <numeric>
 
 #include "absl/strings/str_cat.h"
+#include "numerics/core/check.h"
 
 namespace assay::simt::internal {
 namespace {
@@ -24,7 +25,6 @@ constexpr uint32_t kManyLooks = 1u << 17;
 constexpr uint64_t kMixedBlocks = 6;
 // Rounds in which threads only sleep and nothing else happens, before they are given up.
 constexpr int kMaxIdleRounds = 1000;
-constexpr int kGarbageByte = 0xEF;
 // Atomics and volatile loads of a thread without trace that does not wait.
 constexpr int kMaxLoneWaits = 256;  // full traces, of 16,384 entries, that look at one place
 constexpr int64_t kMaxLooks = 10'000'000;

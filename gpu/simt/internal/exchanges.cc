@@ -13,7 +13,7 @@
 namespace assay::simt::internal {
 namespace {
 
-constexpr uint64_t kPoison = 0xEFEFEFEFEFEFEFEFull;
+constexpr uint64_t kPoison = kGarbageByte * (~uint64_t{0} / 0xFF);
 
 std::string_view NameOf(const WarpOperation& operation) {
   switch (operation.exchange) {

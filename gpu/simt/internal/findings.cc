@@ -64,8 +64,6 @@ std::string_view NameOf(State state, bool vote) {
   }
 }
 
-Action ActionOf(uint32_t site) { return static_cast<Action>(site & 7); }
-
 }  // namespace
 
 uint32_t FileBits(const char* file) {

@@ -86,6 +86,11 @@ constexpr uint32_t kMaxFiles = 512;
 // memory, without a number. kSilent stands where a store wrote the value that was there already.
 constexpr uint64_t kSilent = uint64_t{1} << 63;
 
+inline Action ActionOf(uint32_t site) { return static_cast<Action>(site & 7); }
+
+// What memory holds before anybody writes to it: not a number, and an index far outside.
+constexpr uint8_t kGarbageByte = 0xEF;
+
 // A place in the source.
 struct Where {
   uint32_t line = 0;

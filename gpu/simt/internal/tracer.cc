@@ -15,7 +15,6 @@ namespace {
 
 constexpr size_t kFirstTableSize = 256;
 
-Action ActionOf(uint32_t site) { return static_cast<Action>(site & 7); }
 int WidthOf(uint32_t site) { return 1 << (site >> 3 & 7); }
 bool IsFence(uint32_t site) {
   return ActionOf(site) == Action::kFence || ActionOf(site) == Action::kBlockFence;
