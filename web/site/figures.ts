@@ -231,10 +231,14 @@ function recordLinks(table: Table, article: Article): string {
   return `<a href="${escapeHtml(table.csv)}" download>CSV</a> <a href="${escapeHtml(json)}">record</a> <span class="soft">${code(`web/articles/${article.slug}/lab.cc`)}</span>`;
 }
 
-function tableBadge(table: Table): string {
+/** What a table's numbers are: exact, and where a model predicts them that as well. */
+export function tableBadge(table: Table): string {
   return (
     `<span class="badge exact" data-table="${escapeHtml(table.id)}">${glyph("exact")}` +
-    `<span class="word">exact</span><span data-said class="said">${table.browser.as === "native-only" ? ", native only" : ""}</span></span>`
+    `<span class="word">exact</span><span data-said class="said">${table.browser.as === "native-only" ? ", native only" : ""}</span></span>` +
+    (table.modelled
+      ? ` <span class="badge modelled">${glyph("modelled")}<span class="word">modelled</span></span>`
+      : "")
   );
 }
 

@@ -13,6 +13,7 @@ import {
   spread,
   thumbnail,
 } from "./charts.ts";
+import { tableBadge } from "./figures.ts";
 import { hoistedCss, hoistStyles } from "./hoist.ts";
 import type { ChartSpec, Table } from "./records.ts";
 import {
@@ -78,6 +79,7 @@ const table: Table = {
   ],
   hash: "",
   csv: "records/full/t.csv",
+  modelled: false,
   browser: { as: "shown" },
 };
 const chart: ChartSpec = {
@@ -105,6 +107,15 @@ test("a chart has two pictures with names, no inline style, ids of its own and s
   for (const [, id] of svg.matchAll(/ id="([^"]*)"/g)) assert.match(id!, /^c-c-[wn]-/);
   assert.match(svg, /stroke-dasharray="6 3"/);
   assert.equal(chartSvg(chart, table), svg, "the same again");
+});
+
+test("a table that a model predicts says so beside what its bits are", () => {
+  const exact = tableBadge(table);
+  assert.match(exact, /class="badge exact" data-table="t"/);
+  assert.ok(!exact.includes("modelled"));
+  const modelled = tableBadge({ ...table, modelled: true });
+  assert.ok(modelled.startsWith(exact));
+  assert.match(modelled, /class="badge modelled"/);
 });
 
 test("coordinates are shortened, ticks are not", () => {

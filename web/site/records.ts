@@ -62,6 +62,8 @@ export interface Table {
   readonly hash: string;
   /** Path under the article's folder. */
   readonly csv: string;
+  /** The same bits everywhere, and a prediction still. */
+  readonly modelled: boolean;
   readonly browser: InBrowser;
 }
 
@@ -118,6 +120,7 @@ export interface LabJson {
   }[];
   readonly claims: readonly { id: string; text: string; predicate: string }[];
   readonly charts?: readonly ChartSpec[];
+  readonly modelled?: readonly string[];
   readonly native_only?: Readonly<Record<string, string>>;
   readonly budgets?: { readonly wasm_kib?: number; readonly demo_wasm_kib?: number };
 }
@@ -403,8 +406,14 @@ export function readArticle(slug: string, folder: string, problems: Problems): A
       rows,
       hash: raw.hash.hex,
       csv,
+      modelled: lab.modelled?.includes(raw.id) ?? false,
       browser: compare(raw.id, raw.hash.hex, browserTables.get(raw.id)),
     });
+  }
+  for (const id of shown[0] ? (lab.modelled ?? []) : []) {
+    if (!tables.has(id)) {
+      problems.add(`modelled: the lab has no table ${id}`, join(folder, "lab.json"));
+    }
   }
   const claims = new Map<string, Claim>();
   const verdicts = profile
