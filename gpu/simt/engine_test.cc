@@ -6,15 +6,11 @@
 
 #include "gpu/simt/launch.h"
 #include "gpu/simt/simt.h"
+#include "gpu/simt/testing.h"
 #include "gtest/gtest.h"
 
 namespace assay::simt {
 namespace {
-
-testing::AssertionResult IsClean(const LaunchResult& result) {
-  if (result.status.ok() && result.diagnostics.empty()) return testing::AssertionSuccess();
-  return testing::AssertionFailure() << result.status << "\n" << Format(result.diagnostics);
-}
 
 const AccessCounters* FindAccess(const LaunchResult& result, int line, Space space,
                                  AccessKind kind) {
@@ -22,12 +18,6 @@ const AccessCounters* FindAccess(const LaunchResult& result, int line, Space spa
     if (access.line == line && access.space == space && access.kind == kind) return &access;
   }
   return nullptr;
-}
-
-std::vector<int> Iota(int n) {
-  std::vector<int> values(static_cast<size_t>(n));
-  for (int i = 0; i < n; ++i) values[static_cast<size_t>(i)] = i;
-  return values;
 }
 
 // ---- Counters.

@@ -8,22 +8,11 @@
 #include "gpu/simt/launch.h"
 #include "gpu/simt/mma.h"
 #include "gpu/simt/simt.h"
+#include "gpu/simt/testing.h"
 #include "gtest/gtest.h"
 
 namespace assay::simt {
 namespace {
-
-testing::AssertionResult IsClean(const LaunchResult& result) {
-  if (result.status.ok() && result.diagnostics.empty()) return testing::AssertionSuccess();
-  return testing::AssertionFailure() << result.status << "\n" << Format(result.diagnostics);
-}
-
-testing::AssertionResult HasRace(const LaunchResult& result) {
-  for (const Diagnostic& diagnostic : result.diagnostics) {
-    if (diagnostic.finding == Finding::kRace) return testing::AssertionSuccess();
-  }
-  return testing::AssertionFailure() << result.status << "\n" << Format(result.diagnostics);
-}
 
 // ---- What one lane reads for others.
 
@@ -42,7 +31,7 @@ TEST(OrderTest, AMatrixLoadReadsForTheWholeWarp) {
   const auto out = memory.Allocate<uint32_t>(32, "out").value();
   const LaunchConfig config{.grid = 1, .block = 32};
   EXPECT_TRUE(IsClean(LaunchUnderAllSchedules(memory, config, 1, MatrixRows, out, true)));
-  EXPECT_TRUE(HasRace(Launch(memory, config, MatrixRows, out, false)));
+  EXPECT_TRUE(Has(Finding::kRace, Launch(memory, config, MatrixRows, out, false)));
 }
 
 // ---- Several readers of a place, of which the writer is one.
@@ -62,7 +51,8 @@ TEST(OrderTest, RemembersReadersOfOtherWarps) {
   DeviceMemory memory;
   const auto out = memory.Allocate<int>(64, "out").value();
   for (const int writer : {1, 31, 32, 63}) {
-    EXPECT_TRUE(HasRace(Launch(memory, {.grid = 1, .block = 64}, LastReaderWrites, out, writer)));
+    EXPECT_TRUE(Has(Finding::kRace,
+                    Launch(memory, {.grid = 1, .block = 64}, LastReaderWrites, out, writer)));
   }
   EXPECT_TRUE(IsClean(Launch(memory, {.grid = 1, .block = 64}, LastReaderWrites, out, 0)));
 }
@@ -77,8 +67,10 @@ TEST(OrderTest, RemembersReadersOfOtherBlocks) {
   DeviceMemory memory;
   const auto x = memory.Upload(std::vector<int>{1}, "x").value();
   const auto out = memory.Allocate<int>(3, "out").value();
-  EXPECT_TRUE(HasRace(Launch(memory, {.grid = 3, .block = 1}, LastBlockWrites, x, out, 2u)));
-  EXPECT_TRUE(HasRace(Launch(memory, {.grid = 3, .block = 1}, LastBlockWrites, x, out, 0u)));
+  EXPECT_TRUE(
+      Has(Finding::kRace, Launch(memory, {.grid = 3, .block = 1}, LastBlockWrites, x, out, 2u)));
+  EXPECT_TRUE(
+      Has(Finding::kRace, Launch(memory, {.grid = 3, .block = 1}, LastBlockWrites, x, out, 0u)));
   EXPECT_TRUE(IsClean(Launch(memory, {.grid = 3, .block = 1}, LastBlockWrites, x, out, 3u)));
 }
 
@@ -99,10 +91,10 @@ TEST(OrderTest, ABarrierOrdersItsBlockOnly) {
   EXPECT_TRUE(IsClean(LaunchUnderAllSchedules(memory, {.grid = 1, .block = 64}, 1,
                                               ReadsBeforeABarrier, x, out, false)));
   for (const Schedule schedule : {Schedule::kForward, Schedule::kReverse}) {
-    EXPECT_TRUE(HasRace(Launch(memory, {.grid = 2, .block = 64, .schedule = schedule},
-                               ReadsBeforeABarrier, x, out, true)));
-    EXPECT_TRUE(HasRace(Launch(memory, {.grid = 2, .block = 64, .schedule = schedule},
-                               ReadsBeforeABarrier, x, out, false)));
+    EXPECT_TRUE(Has(Finding::kRace, Launch(memory, {.grid = 2, .block = 64, .schedule = schedule},
+                                           ReadsBeforeABarrier, x, out, true)));
+    EXPECT_TRUE(Has(Finding::kRace, Launch(memory, {.grid = 2, .block = 64, .schedule = schedule},
+                                           ReadsBeforeABarrier, x, out, false)));
   }
 }
 
@@ -123,7 +115,7 @@ TEST(OrderTest, AMaskOrdersItsLanesOnly) {
   const auto out = memory.Allocate<int>(1, "out").value();
   const LaunchConfig config{.grid = 1, .block = 32};
   EXPECT_TRUE(IsClean(LaunchUnderAllSchedules(memory, config, 2, PartialSync, out, 9)));
-  EXPECT_TRUE(HasRace(Launch(memory, config, PartialSync, out, 20)));
+  EXPECT_TRUE(Has(Finding::kRace, Launch(memory, config, PartialSync, out, 20)));
 }
 
 // Lanes 0 and 1 meet, then lanes 1 and 2: what lane 0 did is in order for lane 2.
@@ -145,7 +137,7 @@ TEST(OrderTest, MasksMakeChains) {
   const auto out = memory.Allocate<int>(1, "out").value();
   const LaunchConfig config{.grid = 1, .block = 32};
   EXPECT_TRUE(IsClean(Launch(memory, config, ChainOfMasks, out, true)));
-  EXPECT_TRUE(HasRace(Launch(memory, config, ChainOfMasks, out, false)));
+  EXPECT_TRUE(Has(Finding::kRace, Launch(memory, config, ChainOfMasks, out, false)));
 }
 
 // After a full synchronisation partial ones of before count no more, nor are they needed.
@@ -163,7 +155,7 @@ TEST(OrderTest, AFullSynchronisationOrdersAllLanes) {
   const auto out = memory.Allocate<int>(32, "out").value();
   const LaunchConfig config{.grid = 1, .block = 32};
   EXPECT_TRUE(IsClean(LaunchUnderAllSchedules(memory, config, 2, FullAfterPartial, out, true)));
-  EXPECT_TRUE(HasRace(Launch(memory, config, FullAfterPartial, out, false)));
+  EXPECT_TRUE(Has(Finding::kRace, Launch(memory, config, FullAfterPartial, out, false)));
 }
 
 // What a lane did before it ended is in order for nobody that only synchronises its mask.
@@ -181,7 +173,7 @@ TEST(OrderTest, AMaskDoesNotOrderLanesThatHaveEnded) {
   const auto out = memory.Allocate<int>(16, "out").value();
   const LaunchConfig config{.grid = 1, .block = 32};
   EXPECT_TRUE(IsClean(LaunchUnderAllSchedules(memory, config, 1, EndedLanes, out, false)));
-  EXPECT_TRUE(HasRace(Launch(memory, config, EndedLanes, out, true)));
+  EXPECT_TRUE(Has(Finding::kRace, Launch(memory, config, EndedLanes, out, true)));
 }
 
 __global__ void ReadThenWriteInAMask(gptr<int> out) {
@@ -242,7 +234,7 @@ TEST(OrderTest, AFlagCarriesWhatTheBlockDidBeforeItsBarrier) {
     if (link == Link::kAll) {
       EXPECT_TRUE(IsClean(result));
     } else {
-      EXPECT_TRUE(HasRace(result)) << static_cast<int>(link);
+      EXPECT_TRUE(Has(Finding::kRace, result)) << static_cast<int>(link);
     }
   }
 }
@@ -283,7 +275,7 @@ TEST(OrderTest, FlagsMakeChains) {
       if (linked) {
         EXPECT_TRUE(IsClean(result)) << across;
       } else {
-        EXPECT_TRUE(HasRace(result)) << across;
+        EXPECT_TRUE(Has(Finding::kRace, result)) << across;
       }
     }
   }
@@ -316,7 +308,7 @@ TEST(OrderTest, AFlagCarriesWhatTheWarpDidBeforeItsSynchronisation) {
     if (synced) {
       EXPECT_TRUE(IsClean(result));
     } else {
-      EXPECT_TRUE(HasRace(result));
+      EXPECT_TRUE(Has(Finding::kRace, result));
     }
   }
 }
@@ -351,7 +343,7 @@ TEST(OrderTest, FencesReachAcrossBarriers) {
     if (fenced) {
       EXPECT_TRUE(IsClean(result));
     } else {
-      EXPECT_TRUE(HasRace(result));
+      EXPECT_TRUE(Has(Finding::kRace, result));
     }
   }
 }
@@ -382,7 +374,7 @@ TEST(OrderTest, ALockOrdersWhoTakesIt) {
       EXPECT_TRUE(IsClean(result));
       EXPECT_EQ(memory.Download(sum, 1).value()[0], 80);
     } else {
-      EXPECT_TRUE(HasRace(result));
+      EXPECT_TRUE(Has(Finding::kRace, result));
     }
   }
 }
@@ -421,7 +413,7 @@ TEST(OrderTest, AFenceOfTheBlockEndsAtItsEdge) {
       if (wide || !across) {
         EXPECT_TRUE(IsClean(result));
       } else {
-        EXPECT_TRUE(HasRace(result));
+        EXPECT_TRUE(Has(Finding::kRace, result));
       }
     }
   }
@@ -446,7 +438,8 @@ TEST(OrderTest, BlocksLearnForThemselves) {
   const auto flag = memory.Upload(std::vector<int>{0}, "flag").value();
   const auto out = memory.Allocate<int>(3, "out").value();
   EXPECT_TRUE(IsClean(Launch(memory, {.grid = 2, .block = 1}, ForgottenFlag, data, flag, out)));
-  EXPECT_TRUE(HasRace(Launch(memory, {.grid = 3, .block = 1}, ForgottenFlag, data, flag, out)));
+  EXPECT_TRUE(
+      Has(Finding::kRace, Launch(memory, {.grid = 3, .block = 1}, ForgottenFlag, data, flag, out)));
 }
 
 // ---- Plain accesses beside atomic ones.
@@ -466,9 +459,9 @@ TEST(OrderTest, AtomicsOfOthersDoNotFollowAPlainStore) {
   };
   for (const Schedule schedule : {Schedule::kForward, Schedule::kReverse}) {
     EXPECT_TRUE(IsClean(launch(true, false, schedule)));
-    EXPECT_TRUE(HasRace(launch(false, false, schedule)));
+    EXPECT_TRUE(Has(Finding::kRace, launch(false, false, schedule)));
     // One block clears what all count in: its barrier is no order for the others.
-    EXPECT_TRUE(HasRace(launch(true, true, schedule)));
+    EXPECT_TRUE(Has(Finding::kRace, launch(true, true, schedule)));
   }
 }
 
@@ -490,7 +483,7 @@ TEST(OrderTest, APlainReadAmongAtomicOnesIsSeen) {
     const auto out = memory.Allocate<int>(1, "out").value();
     const LaunchConfig config{.grid = 1, .block = 64, .schedule = schedule};
     EXPECT_TRUE(IsClean(Launch(memory, config, WatchesPlainly, count, out, false)));
-    EXPECT_TRUE(HasRace(Launch(memory, config, WatchesPlainly, count, out, true)));
+    EXPECT_TRUE(Has(Finding::kRace, Launch(memory, config, WatchesPlainly, count, out, true)));
   }
 }
 
