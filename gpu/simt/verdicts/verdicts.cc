@@ -137,6 +137,10 @@ const Verdict kVerdicts[] = {
 
 LaunchConfig ConfigOf(const Verdict& verdict) {
   LaunchConfig config;
+#ifdef SIMT_FIBERS
+  static FiberRunner* const fibers = new FiberRunner;
+  config.runner = fibers;
+#endif
   config.grid = verdict.grid;
   config.block = verdict.block;
   config.dynamic_shared_bytes = verdict.dynamic_shared_bytes;
