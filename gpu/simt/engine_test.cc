@@ -643,6 +643,8 @@ TEST(EngineTest, SaysThatADeviceFunctionMustBeATask) {
 
 __global__ void BeforeTheBeginning(gptr<int> x) { x[static_cast<int>(threadIdx.x) - 1] = 0; }
 
+__global__ void ByteBefore(gptr<unsigned char> x) { x[-1] = 0; }
+
 TEST(EngineTest, NamesElementsBeforeTheBeginning) {
   DeviceMemory memory;
   const auto x = memory.Allocate<int>(32, "x").value();
@@ -651,6 +653,10 @@ TEST(EngineTest, NamesElementsBeforeTheBeginning) {
   ASSERT_EQ(result.diagnostics.size(), 1u);
   EXPECT_EQ(result.diagnostics[0].finding, Finding::kOutOfBounds);
   EXPECT_EQ(result.diagnostics[0].element, -1);
+  const LaunchResult byte =
+      Launch(memory, {.grid = 1, .block = 1}, ByteBefore, pointer_cast<unsigned char>(x));
+  ASSERT_EQ(byte.diagnostics.size(), 1u);
+  EXPECT_EQ(byte.diagnostics[0].element, -1);  // of the integers
   // The first error decides, even where nothing shall be listed.
   config.max_findings = 0;
   EXPECT_FALSE(Launch(memory, config, BeforeTheBeginning, x).status.ok());
@@ -677,6 +683,8 @@ TEST(EngineTest, LimitsSharedMemory) {
   config.resources.max_dynamic_shared = 32 << 10;
   EXPECT_TRUE(IsClean(Launch(memory, config, Declares<8192>, out)));  // 64 KB on a T4
   EXPECT_FALSE(Launch(memory, config, Declares<8193>, out).status.ok());
+  config.dynamic_shared_bytes = 0;  // what is declared has 48 KB even so
+  EXPECT_FALSE(Launch(memory, config, Declares<12289>, out).status.ok());
 }
 
 __global__ void LeavesATrace(gptr<int> out) {
@@ -691,6 +699,8 @@ TEST(EngineTest, BlocksInheritNoSharedMemory) {
   EXPECT_TRUE(
       Launch(memory, {.grid = 2, .block = 1, .trace = false}, LeavesATrace, out).status.ok());
   EXPECT_NE(memory.Download(out, 2).value()[1], 77);
+  EXPECT_TRUE(
+      Has(Finding::kUninitialisedRead, Launch(memory, {.grid = 2, .block = 1}, LeavesATrace, out)));
 }
 
 TEST(EngineTest, GivesTheSameCountersEveryTime) {

@@ -14,6 +14,39 @@
 namespace assay::simt {
 namespace {
 
+// ---- One value for all lanes.
+
+__global__ void ReadThenOneWrites(gptr<int> out, bool synced) {
+  SHARED(int, s, 32);
+  const int lane = static_cast<int>(threadIdx.x);
+  s[lane] = lane;
+  __syncwarp();
+  const int value = s[0];
+  if (synced) __syncwarp();
+  if (lane == 0) s[0] = 7;
+  out[lane] = value;
+}
+
+__global__ void WriteThenAllRead(gptr<int> out, bool synced) {
+  SHARED(int, s, 32);
+  const int lane = static_cast<int>(threadIdx.x);
+  s[lane] = lane;
+  if (synced) __syncwarp();
+  out[lane] = s[0];
+}
+
+TEST(OrderTest, AValueReadByAllLanesIsReadByEach) {
+  DeviceMemory memory;
+  const auto out = memory.Allocate<int>(32, "out").value();
+  for (const auto kernel : {ReadThenOneWrites, WriteThenAllRead}) {
+    for (const Schedule schedule : {Schedule::kForward, Schedule::kReverse}) {
+      const LaunchConfig config{.grid = 1, .block = 32, .schedule = schedule};
+      EXPECT_TRUE(IsClean(Launch(memory, config, kernel, out, true)));
+      EXPECT_TRUE(Has(Finding::kRace, Launch(memory, config, kernel, out, false)));
+    }
+  }
+}
+
 // ---- What one lane reads for others.
 
 __global__ void MatrixRows(gptr<uint32_t> out, bool synced) {
@@ -462,6 +495,24 @@ TEST(OrderTest, AtomicsOfOthersDoNotFollowAPlainStore) {
     EXPECT_TRUE(Has(Finding::kRace, launch(false, false, schedule)));
     // One block clears what all count in: its barrier is no order for the others.
     EXPECT_TRUE(Has(Finding::kRace, launch(true, true, schedule)));
+  }
+}
+
+// The plain store lies before a synchronisation of the warp, and its own atomic upon it.
+__global__ void ClearsBeforeItsWarp(gptr<int> count, bool sync) {
+  if (threadIdx.x == 0) count[0] = 0;
+  __syncwarp();
+  if (sync) __syncthreads();
+  if (threadIdx.x % 32 == 0) atomicAdd(&count[0], 1);
+}
+
+TEST(OrderTest, AnAtomicDoesNotHideThePlainStoreOfItsWarp) {
+  for (const Schedule schedule : {Schedule::kForward, Schedule::kReverse}) {
+    DeviceMemory memory;
+    const auto count = memory.Upload(std::vector<int>{0}, "count").value();
+    const LaunchConfig config{.grid = 1, .block = 64, .schedule = schedule};
+    EXPECT_TRUE(IsClean(Launch(memory, config, ClearsBeforeItsWarp, count, true)));
+    EXPECT_TRUE(Has(Finding::kRace, Launch(memory, config, ClearsBeforeItsWarp, count, false)));
   }
 }
 
