@@ -27,6 +27,18 @@ __global__ void ReadThenOneWrites(gptr<int> out, bool synced) {
   out[lane] = value;
 }
 
+// The same without a branch: each lane writes an element, and the first that which all have read.
+__global__ void ReadThenEachWrites(gptr<int> out, bool synced) {
+  SHARED(int, s, 32);
+  const int lane = static_cast<int>(threadIdx.x);
+  s[lane] = lane;
+  __syncwarp();
+  const int value = s[0];
+  if (synced) __syncwarp();
+  s[lane] = value + 1;
+  out[lane] = value;
+}
+
 __global__ void WriteThenAllRead(gptr<int> out, bool synced) {
   SHARED(int, s, 32);
   const int lane = static_cast<int>(threadIdx.x);
@@ -38,7 +50,7 @@ __global__ void WriteThenAllRead(gptr<int> out, bool synced) {
 TEST(OrderTest, AValueReadByAllLanesIsReadByEach) {
   DeviceMemory memory;
   const auto out = memory.Allocate<int>(32, "out").value();
-  for (const auto kernel : {ReadThenOneWrites, WriteThenAllRead}) {
+  for (const auto kernel : {ReadThenOneWrites, ReadThenEachWrites, WriteThenAllRead}) {
     for (const Schedule schedule : {Schedule::kForward, Schedule::kReverse}) {
       const LaunchConfig config{.grid = 1, .block = 32, .schedule = schedule};
       EXPECT_TRUE(IsClean(Launch(memory, config, kernel, out, true)));
