@@ -32,7 +32,7 @@ __global__ void ReadThenEachWrites(gptr<int> out, bool synced) {
   SHARED(int, s, 32);
   const int lane = static_cast<int>(threadIdx.x);
   s[lane] = lane;
-  __syncwarp();
+  __syncthreads();
   const int value = s[0];
   if (synced) __syncwarp();
   s[lane] = value + 1;
