@@ -189,6 +189,24 @@ TEST(MemoryTest, PointersKeepFarOffsetsApart) {
   }
 }
 
+#if defined(__EMSCRIPTEN__)
+__global__ void OneByte(gptr<unsigned char> bytes) { bytes[0] = 1; }
+
+// 32 bits cannot address who touched each of so many bytes: a launch that could not be checked says
+// so, though its kernel waits for nothing.
+TEST(MemoryTest, SaysThatALaunchCouldNotBeChecked) {
+  DeviceMemory memory;
+  const auto bytes = memory.Allocate<unsigned char>(180 << 20, "bytes").value();
+  LaunchConfig config{.grid = 1, .block = 1};
+  EXPECT_EQ(Launch(memory, config, OneByte, bytes).status.code(), Code::kResourceExhausted);
+  config.trace = false;
+  EXPECT_TRUE(Launch(memory, config, OneByte, bytes).status.ok());
+  const std::vector<unsigned char> one = {1};
+  EXPECT_EQ(memory.CopyToDevice(bytes, std::span<const unsigned char>(one)).code(),
+            Code::kResourceExhausted);
+}
+#endif
+
 struct Triple {
   float x, y, z;
 };

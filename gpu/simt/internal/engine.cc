@@ -25,8 +25,9 @@ constexpr uint32_t kManyLooks = 1u << 17;
 constexpr uint64_t kMixedBlocks = 6;
 // Rounds in which threads only sleep and nothing else happens, before they are given up.
 constexpr int kMaxIdleRounds = 1000;
+// Full traces, of 16,384 entries, in which a thread alone in its warp has looked at one place.
+constexpr int kMaxLoneWaits = 256;
 // Atomics and volatile loads of a thread without trace that does not wait.
-constexpr int kMaxLoneWaits = 256;  // full traces, of 16,384 entries, that look at one place
 constexpr int64_t kMaxLooks = 10'000'000;
 
 thread_local Engine* engine = nullptr;
@@ -85,10 +86,6 @@ void EngineBlock::RefineShared(int log2) {
   shared_granule_log2 = log2;
 }
 
-Engine::Engine() = default;
-
-Engine::~Engine() = default;
-
 LaunchResult Engine::Run(MemoryState& memory, const LaunchConfig& config, uint64_t resident_blocks,
                          int64_t max_shared, absl::FunctionRef<void()> kernel) {
   Engine* const outer_engine = std::exchange(engine, this);
@@ -129,13 +126,13 @@ LaunchResult Engine::Run(MemoryState& memory, const LaunchConfig& config, uint64
 #else
   // What lies between here and Escape() holds nothing that would have to be destroyed, but for the
   // frames of the thread that is left, whose memory is given back below.
-  const bool escaped = setjmp(escape_) != 0;
-  if (!escaped) {
+  if (setjmp(escape_) == 0) {
     RunGrid();
   } else {
     current->state = State::kDone;
   }
 #endif
+  CheckRoom();
   for (const std::unique_ptr<EngineBlock>& block : slots_) DestroyFrames(*block);
   if (config.trace) {
     tracer_.EndLaunch(result_.counters);
@@ -311,7 +308,11 @@ void Engine::BeginEpoch(EngineBlock& block) {
       }
     }
   }
-  if (shadow.exhausted() || tracer_.exhausted()) {
+  CheckRoom();
+}
+
+void Engine::CheckRoom() {
+  if (tracer_.shadow().exhausted() || tracer_.exhausted()) {
     Fail(absl::ResourceExhaustedError(
         "the launch has more synchronisations or places in the source than can be told apart"));
   }

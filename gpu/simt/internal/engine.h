@@ -66,9 +66,6 @@ inline const Acquired* AcquiredIfAny(const Warp& warp) { return warp.block->acqu
 
 class Engine : public FindingSink {
  public:
-  Engine();
-  ~Engine() override;
-
   // resident_blocks: how many take turns where they wait for each other. max_shared: bytes of a
   // block, declared and dynamic.
   LaunchResult Run(MemoryState& memory, const LaunchConfig& config, uint64_t resident_blocks,
@@ -115,7 +112,8 @@ class Engine : public FindingSink {
   void MoveBefore(size_t from, size_t known);
   uint64_t BlockAt(uint64_t turn) const;
   bool ReleaseGrid(bool all_started);
-  // Runs a block, or a warp, until none of its threads can go on; whether any of them did.
+  // Runs a block, or a warp, until none of its threads can go on; in random order a block may leave
+  // off at a barrier. RunWarp: whether any thread ran.
   void RunBlock(EngineBlock& block);
   bool RunWarp(Warp& warp);
   void RunThread(Thread& thread);
@@ -128,6 +126,8 @@ class Engine : public FindingSink {
   void PerformMatch(Warp& warp, uint32_t lanes);
   bool ReleaseBarrier(EngineBlock& block);
   void BeginEpoch(EngineBlock& block);
+  // Fails a launch that could not be checked to its end.
+  void CheckRoom();
   void SyncLanes(Warp& warp, uint32_t lanes);
   void ReportStuck();
   void ReportPolling();
