@@ -65,9 +65,7 @@ struct Snapshot {
       std::memcpy(EntryOf(buffer.number).data, contents.bytes.data(), contents.bytes.size());
       Details& details = buffer.details;
       if (details.initialised) continue;
-      // Cells may have become finer since.
-      const Cells used = std::move(details.cells);
-      details.cells = Cells();
+      details.cells = Cells();  // also, they may have become finer since
       if (contents.initialised.empty()) continue;
       Cell* cells = details.EnsureCells();
       if (cells == nullptr) continue;
