@@ -41,6 +41,7 @@ struct Snapshot {
   struct Contents {
     std::vector<std::byte> bytes;
     std::vector<bool> initialised;  // by cell; empty where there were no cells
+    int granule_log2 = 0;
   };
   std::vector<Contents> buffers;
 
@@ -50,6 +51,7 @@ struct Snapshot {
       Contents& contents = buffers.emplace_back();
       contents.bytes.assign(allocation.data, allocation.data + allocation.bytes);
       const Details& details = buffer->details;
+      contents.granule_log2 = details.granule_log2;
       if (details.initialised || details.cells.get() == nullptr) continue;
       for (uint64_t i = 0; i < details.CellCount(); ++i) {
         contents.initialised.push_back((details.cells.get()[i].write.flags & kInitialised) != 0);
@@ -65,15 +67,13 @@ struct Snapshot {
       std::memcpy(EntryOf(buffer.number).data, contents.bytes.data(), contents.bytes.size());
       Details& details = buffer.details;
       if (details.initialised) continue;
-      details.cells = Cells();  // also, they may have become finer since
+      details.cells = Cells();
+      details.granule_log2 = contents.granule_log2;  // may have become finer since
       if (contents.initialised.empty()) continue;
       Cell* cells = details.EnsureCells();
       if (cells == nullptr) continue;
-      const uint64_t count = details.CellCount();
-      const uint64_t finer =
-          (count + contents.initialised.size() - 1) / contents.initialised.size();
-      for (uint64_t cell = 0; cell < count; ++cell) {
-        if (contents.initialised[cell / finer]) cells[cell].write.flags = kInitialised;
+      for (uint64_t i = 0; i < details.CellCount(); ++i) {
+        if (contents.initialised[i]) cells[i].write.flags = kInitialised;
       }
     }
   }
