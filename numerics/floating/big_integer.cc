@@ -43,6 +43,11 @@ int BigInteger::TrailingZeros() const {
   return 0;
 }
 
+bool BigInteger::Bit(int i) const {
+  const size_t limb = static_cast<size_t>(i / 32);
+  return limb < limbs_.size() && ((limbs_[limb] >> (i % 32)) & 1) != 0;
+}
+
 void BigInteger::MultiplyAdd(uint32_t factor, uint32_t addend) {
   uint64_t carry = addend;
   for (uint32_t& limb : limbs_) {
@@ -88,16 +93,6 @@ void BigInteger::Subtract(const BigInteger& b) {
     if (i < b.limbs_.size()) value -= static_cast<int64_t>(b.limbs_[i]);
     borrow = value < 0 ? 1 : 0;
     limbs_[i] = static_cast<uint32_t>(value);
-  }
-  Trim();
-}
-
-void BigInteger::Halve() {
-  uint32_t carry = 0;
-  for (size_t i = limbs_.size(); i-- > 0;) {
-    const uint32_t limb = limbs_[i];
-    limbs_[i] = (limb >> 1) | carry;
-    carry = limb << 31;
   }
   Trim();
 }
@@ -165,22 +160,61 @@ std::strong_ordering operator<=>(const BigInteger& a, const BigInteger& b) {
 
 BigInteger Divide(const BigInteger& a, const BigInteger& b, BigInteger* remainder) {
   ASSAY_CHECK(!b.IsZero());
-  BigInteger quotient;
-  BigInteger rest = a;
-  const int shift = a.BitWidth() - b.BitWidth();
-  if (shift >= 0) {
-    BigInteger part = b << shift;
-    quotient.limbs_.assign(static_cast<size_t>(shift / 32) + 1, 0);
-    for (int i = shift; i >= 0; --i) {
-      if (rest >= part) {
-        rest.Subtract(part);
-        quotient.limbs_[static_cast<size_t>(i / 32)] |= uint32_t{1} << (i % 32);
-      }
-      part.Halve();
-    }
-    quotient.Trim();
+  if (a < b) {
+    *remainder = a;
+    return BigInteger();
   }
-  *remainder = std::move(rest);
+  BigInteger quotient;
+  if (b.limbs_.size() == 1) {
+    quotient = a;
+    *remainder = BigInteger(quotient.DivideBy(b.limbs_[0]));
+    return quotient;
+  }
+  // With the divisor's top bit set, two limbs of the rest by one of it guess a limb of the quotient
+  // at most two too large, and the second limb of the divisor takes that back but for rare cases.
+  const int shift = std::countl_zero(b.limbs_.back());
+  const std::vector<uint32_t> v = (b << shift).limbs_;
+  std::vector<uint32_t> u = (a << shift).limbs_;
+  const size_t n = v.size();
+  u.resize(std::max(u.size(), a.limbs_.size()) + 1, 0);
+  quotient.limbs_.assign(u.size() - n, 0);
+  for (size_t j = u.size() - n; j-- > 0;) {
+    const uint64_t top = (static_cast<uint64_t>(u[j + n]) << 32) | u[j + n - 1];
+    uint64_t guess = top / v[n - 1];
+    uint64_t rest = top % v[n - 1];
+    while (guess >> 32 != 0 || guess * v[n - 2] > ((rest << 32) | u[j + n - 2])) {
+      --guess;
+      rest += v[n - 1];
+      if (rest >> 32 != 0) break;
+    }
+    uint64_t carry = 0;
+    int64_t borrow = 0;
+    for (size_t i = 0; i < n; ++i) {
+      carry += guess * v[i];
+      borrow += static_cast<int64_t>(u[i + j]) - static_cast<int64_t>(carry & 0xffffffffu);
+      u[i + j] = static_cast<uint32_t>(borrow);
+      carry >>= 32;
+      borrow >>= 32;
+    }
+    borrow += static_cast<int64_t>(u[j + n]) - static_cast<int64_t>(carry);
+    u[j + n] = static_cast<uint32_t>(borrow);
+    if (borrow < 0) {  // one too many: add the divisor back
+      --guess;
+      uint64_t sum = 0;
+      for (size_t i = 0; i < n; ++i) {
+        sum += static_cast<uint64_t>(u[i + j]) + v[i];
+        u[i + j] = static_cast<uint32_t>(sum);
+        sum >>= 32;
+      }
+      u[j + n] += static_cast<uint32_t>(sum);
+    }
+    quotient.limbs_[j] = static_cast<uint32_t>(guess);
+  }
+  quotient.Trim();
+  BigInteger rest;
+  rest.limbs_ = std::move(u);
+  rest.Trim();
+  *remainder = rest >> shift;
   return quotient;
 }
 

@@ -27,6 +27,8 @@ class BigInteger {
   int BitWidth() const;
   // Number of zero bits below the lowest one; 0 for 0.
   int TrailingZeros() const;
+  // The bit worth 2^i. i >= 0.
+  bool Bit(int i) const;
 
   // *this = *this * factor + addend.
   void MultiplyAdd(uint32_t factor, uint32_t addend);
@@ -42,8 +44,8 @@ class BigInteger {
   friend std::strong_ordering operator<=>(const BigInteger& a, const BigInteger& b);
   friend bool operator==(const BigInteger& a, const BigInteger& b) = default;
 
-  // The quotient of a and b (not 0, checked), cut off; *remainder = a - quotient b. Bit by bit:
-  // O(bits of the quotient x limbs).
+  // The quotient of a and b (not 0, checked), cut off; *remainder = a - quotient b.
+  // Cost: limbs of the quotient x limbs of b. Source: Knuth (1997), sec. 4.3.1, algorithm D.
   friend BigInteger Divide(const BigInteger& a, const BigInteger& b, BigInteger* remainder);
 
   // The lowest 64 bits.
@@ -56,7 +58,6 @@ class BigInteger {
 
   void Trim();
   void Subtract(const BigInteger& b);  // *this -= b, for *this >= b
-  void Halve();                        // *this /= 2
 
   std::vector<uint32_t> limbs_;  // little-endian, no leading zero limb
 };
