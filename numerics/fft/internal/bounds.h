@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// bounds.h: the pieces of the proof in convolve.h, ConvolveErrorBound.
+#ifndef ASSAY_NUMERICS_FFT_INTERNAL_BOUNDS_H_
+#define ASSAY_NUMERICS_FFT_INTERNAL_BOUNDS_H_
+
+#include <cmath>
+#include <limits>
+#include <span>
+
+#include "numerics/fft/fft.h"
+
+namespace assay::fft::internal {
+
+// u = 2^-24 or 2^-53.
+template <class T>
+inline constexpr double kUnit = static_cast<double>(std::numeric_limits<T>::epsilon()) / 2;
+
+// An upper bound on |x|_2, barring underflow: the sum's rounding is paid for by the last factor.
+template <class T>
+double NormBound(std::span<const T> x) {
+  double sum = 0;
+  for (const T& v : x) sum += static_cast<double>(v) * static_cast<double>(v);
+  return std::sqrt(sum) * (1 + 1e-5);
+}
+
+// b such that every coefficient made through a plan with these bounds (2-norm, path) is within
+// b |a|_2 |b|_2 of the truth when `terms` products of spectra are added before the inverse
+// transform.
+template <class T>
+double BoundFactor(double l2, double path, int terms) {
+  // The inverse transform takes a spectrum of up to (1 + 2 l2) times the true size; the last u is
+  // the division by N.
+  return 1.01 * (2 * l2 + l2 * l2 + (2.2361 + (terms - 1)) * kUnit<T> + path + kUnit<T>);
+}
+
+template <class T>
+double BoundFactor(const RealPlan<T>& plan, int terms) {
+  return BoundFactor<T>(plan.L2ErrorBound(), plan.PathErrorBound(), terms);
+}
+
+}  // namespace assay::fft::internal
+
+#endif  // ASSAY_NUMERICS_FFT_INTERNAL_BOUNDS_H_
