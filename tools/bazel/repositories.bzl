@@ -6,6 +6,7 @@
 """
 
 load("//tools/bazel:cuda_configure.bzl", "cuda_configure")
+load("//tools/bazel:debian_optional.bzl", "debian_optional")
 load("//tools/bazel:python.bzl", "debian_python")
 
 def _unpacked_source_impl(ctx):
@@ -51,6 +52,17 @@ def assay_development_repositories():
         name = "debian",
         path = "/usr",
         build_file = "@assay//tools/bazel/third_party:debian.BUILD",
+    )
+    debian_optional(
+        name = "debian_peers",
+        headers = {
+            "flint": "flint/fmpz_poly.h",
+            "ntl": "NTL/lzz_pX.h",
+        },
+        linkopts = {
+            "flint": ["-lflint"],
+            "ntl": ["-lntl"],
+        },
     )
     native.new_local_repository(
         name = "eigen",
