@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Against MPFR with 2,300 bits for sums (exact) and 300 bits for exponentials.
+// Sums and dot products against MPFR with enough bits to be exact, roots with 400.
 #include <mpfr.h>
 
 #include <algorithm>
@@ -11,26 +11,11 @@
 #include "numerics/core/random.h"
 #include "numerics/floating/cancellation.h"
 #include "numerics/floating/ill_conditioned.h"
-#include "numerics/floating/softmax.h"
+#include "numerics/floating/mpfr_number.h"
 #include "numerics/floating/sum.h"
 
 namespace assay::floating {
 namespace {
-
-class Number {
- public:
-  explicit Number(int bits = 300) {
-    mpfr_init2(value_, bits);
-    mpfr_set_zero(value_, 1);
-  }
-  Number(const Number&) = delete;
-  Number& operator=(const Number&) = delete;
-  ~Number() { mpfr_clear(value_); }
-  mpfr_ptr get() { return value_; }
-
- private:
-  mpfr_t value_;
-};
 
 TEST(MpfrTest, ExactSumsAreCorrectlyRounded) {
   Random random(11);
@@ -79,128 +64,6 @@ TEST(MpfrTest, ExactDotsOfHardVectorsAreCorrectlyRounded) {
       }
     }
   }
-}
-
-// |computed - exact| in ulps of T at the exact value, subnormals included.
-template <class T>
-double UlpError(T computed, mpfr_ptr exact) {
-  Number difference;
-  mpfr_sub_d(difference.get(), exact, static_cast<double>(computed), MPFR_RNDN);
-  if (mpfr_zero_p(difference.get())) return 0;
-  const int digits = std::numeric_limits<T>::digits;
-  const int least = std::numeric_limits<T>::min_exponent - digits;
-  const int exponent =
-      mpfr_zero_p(exact) ? least : std::max(static_cast<int>(mpfr_get_exp(exact)) - digits, least);
-  mpfr_mul_2si(difference.get(), difference.get(), -exponent, MPFR_RNDN);
-  return std::fabs(mpfr_get_d(difference.get(), MPFR_RNDN));
-}
-
-struct Worst {
-  double log_sum_exp =
-      0;  // in ulps of max(|lse|, lse - m): cancellation between the two is input's
-  double softmax = 0;
-  double log_softmax = 0;
-  double gradient = 0;
-};
-
-template <class T>
-void CheckRow(const std::vector<T>& x, Worst* worst) {
-  const size_t n = x.size();
-  const T max = *std::max_element(x.begin(), x.end());
-  const size_t at = static_cast<size_t>(std::max_element(x.begin(), x.end()) - x.begin());
-  std::vector<T> p(n);
-  std::vector<T> lp(n);
-  std::vector<T> g(n);
-  Softmax(std::span<const T>(x), std::span<T>(p));
-  LogSoftmax(std::span<const T>(x), std::span<T>(lp));
-  ASSERT_TRUE(
-      CrossEntropyGradient(std::span<const T>(x), static_cast<int64_t>(at), std::span<T>(g)).ok());
-  Number rest;
-  Number total;
-  Number term;
-  for (size_t i = 0; i < n; ++i) {
-    mpfr_set_d(term.get(), static_cast<double>(x[i]), MPFR_RNDN);
-    mpfr_sub_d(term.get(), term.get(), static_cast<double>(max), MPFR_RNDN);
-    mpfr_exp(term.get(), term.get(), MPFR_RNDN);
-    if (i != at) mpfr_add(rest.get(), rest.get(), term.get(), MPFR_RNDN);
-    mpfr_add(total.get(), total.get(), term.get(), MPFR_RNDN);
-  }
-  Number log_total;
-  mpfr_log1p(log_total.get(), rest.get(), MPFR_RNDN);
-  Number exact;
-  mpfr_add_d(exact.get(), log_total.get(), static_cast<double>(max), MPFR_RNDN);
-  // The bound of softmax.h for f64, rounding of m + l aside: 6 u (lse - m) + u |lse|.
-  {
-    Number difference;
-    mpfr_sub_d(difference.get(), exact.get(), static_cast<double>(LogSumExp(std::span<const T>(x))),
-               MPFR_RNDN);
-    const double error = std::fabs(mpfr_get_d(difference.get(), MPFR_RNDN));
-    const double u = static_cast<double>(std::numeric_limits<T>::epsilon()) / 2;
-    const double lse = std::fabs(mpfr_get_d(exact.get(), MPFR_RNDN));
-    const double l = mpfr_get_d(log_total.get(), MPFR_RNDN);
-    const double bound = sizeof(T) == 8
-                             ? u * lse + 6 * u * l
-                             : u * lse + 0x1p-50 * (std::fabs(static_cast<double>(max)) + l);
-    EXPECT_LE(error,
-              bound * (1 + 1e-10) + static_cast<double>(std::numeric_limits<T>::denorm_min()));
-    if (std::max(lse, l) > 1e-30) {
-      worst->log_sum_exp = std::max(worst->log_sum_exp, error / (2 * u * std::max(lse, l)));
-    }
-  }
-  for (size_t i = 0; i < n; ++i) {
-    mpfr_set_d(exact.get(), static_cast<double>(x[i]), MPFR_RNDN);
-    mpfr_sub_d(exact.get(), exact.get(), static_cast<double>(max), MPFR_RNDN);
-    mpfr_exp(exact.get(), exact.get(), MPFR_RNDN);
-    mpfr_div(exact.get(), exact.get(), total.get(), MPFR_RNDN);
-    worst->softmax = std::max(worst->softmax, UlpError(p[i], exact.get()));
-    if (i != at) worst->gradient = std::max(worst->gradient, UlpError(g[i], exact.get()));
-    mpfr_set_d(exact.get(), static_cast<double>(x[i]), MPFR_RNDN);
-    mpfr_sub_d(exact.get(), exact.get(), static_cast<double>(max), MPFR_RNDN);
-    mpfr_sub(exact.get(), exact.get(), log_total.get(), MPFR_RNDN);
-    worst->log_softmax = std::max(worst->log_softmax, UlpError(lp[i], exact.get()));
-  }
-  mpfr_div(exact.get(), rest.get(), total.get(), MPFR_RNDN);
-  mpfr_neg(exact.get(), exact.get(), MPFR_RNDN);
-  worst->gradient = std::max(worst->gradient, UlpError(g[at], exact.get()));
-}
-
-template <class T>
-Worst WorstErrors(uint64_t seed) {
-  Random random(seed);
-  Worst worst;
-  for (int round = 0; round < 400; ++round) {
-    const int64_t n = 1 + random.Integer(round % 10 == 0 ? 500 : 20);
-    const double scale = std::ldexp(1.0, static_cast<int>(random.Integer(12)) - 3);
-    const double shift = round % 4 == 0 ? random.Normal() * 1e5 : 0;
-    std::vector<T> x(static_cast<size_t>(n));
-    for (T& value : x) value = static_cast<T>(random.Normal() * scale + shift);
-    CheckRow(x, &worst);
-  }
-  for (const double edge : {-40.0, -87.5, -103.9, -700.0, -745.0, 0.0, 1e-300, -1e-10}) {
-    CheckRow(std::vector<T>{T(0), static_cast<T>(edge)}, &worst);
-    CheckRow(std::vector<T>{T(3.5), static_cast<T>(3.5 + edge), T(-2)}, &worst);
-  }
-  return worst;
-}
-
-TEST(MpfrTest, SoftmaxF64StaysWithinItsBound) {
-  const Worst worst = WorstErrors<double>(13);
-  EXPECT_LE(worst.log_sum_exp, 1.5);
-  EXPECT_LE(worst.softmax, 2.5);
-  EXPECT_LE(worst.log_softmax, 2.0);
-  EXPECT_LE(worst.gradient, 2.5);
-  RecordProperty("softmax_ulps", std::to_string(worst.softmax));
-  RecordProperty("log_softmax_ulps", std::to_string(worst.log_softmax));
-  RecordProperty("gradient_ulps", std::to_string(worst.gradient));
-}
-
-TEST(MpfrTest, SoftmaxF32StaysWithinItsBound) {
-  const Worst worst = WorstErrors<float>(14);
-  EXPECT_LE(worst.log_sum_exp, 0.51);
-  EXPECT_LE(worst.softmax, 1.51);
-  EXPECT_LE(worst.log_softmax, 0.51);
-  EXPECT_LE(worst.gradient, 0.51);
-  RecordProperty("softmax_ulps", std::to_string(worst.softmax));
 }
 
 TEST(MpfrTest, QuadraticRootsStayWithinFourUlps) {

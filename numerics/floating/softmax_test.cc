@@ -5,12 +5,19 @@
 #include <cmath>
 #include <cstdint>
 #include <limits>
+#include <span>
+#include <utility>
 #include <vector>
 
+#include "absl/status/status.h"
 #include "gtest/gtest.h"
+#include "hwy/highway.h"
+#include "hwy/targets.h"
 #include "numerics/core/bits.h"
+#include "numerics/core/matrix_view.h"
 #include "numerics/core/random.h"
 #include "numerics/core/sha256.h"
+#include "numerics/core/thread_pool.h"
 #include "numerics/floating/half.h"
 #include "numerics/floating/softmax_reference.h"
 
@@ -125,89 +132,291 @@ TEST(SoftmaxTest, ShiftByAPowerOfTwoChangesNothing) {
   EXPECT_EQ(SoftmaxOf(x), SoftmaxOf(shifted));
 }
 
-TEST(CrossEntropyTest, SmallCasesByHand) {
-  EXPECT_NEAR(*CrossEntropy(Doubles{1e8, 1e8}, 1), kLn2, 1e-16);
-  EXPECT_NEAR(*CrossEntropy(std::vector<float>{1e8f, 1e8f}, 0), kLn2, 1e-7);
-  EXPECT_NEAR(*CrossEntropy(Doubles{0, -40}, 0) / 4.248354255291589e-18, 1, 1e-15);
-  EXPECT_EQ(*CrossEntropy(Doubles{0, -1000}, 1), 1000);
-  EXPECT_EQ(*CrossEntropy(Doubles{5}, 0), 0);
+// Softmax of one row in f64, from which the other types may differ by their own rounding.
+Doubles Reference(const Doubles& x) { return SoftmaxOf(x); }
+
+template <class T>
+std::vector<T> Row(int64_t n, double scale, double shift, uint64_t seed) {
+  Random random(seed);
+  std::vector<T> x(static_cast<size_t>(n));
+  for (T& value : x) value = static_cast<T>(random.Normal() * scale + shift);
+  return x;
 }
 
-TEST(CrossEntropyTest, RefusesTargetsOutOfRange) {
-  for (const int64_t target : {-1, 3, 1000000}) {
-    const auto loss = CrossEntropy(Doubles{1, 2, 3}, target);
-    EXPECT_EQ(loss.status().code(), absl::StatusCode::kOutOfRange);
-    Doubles g = {7, 7, 7};
-    EXPECT_EQ(CrossEntropyGradient(Doubles{1, 2, 3}, target, std::span<double>(g)).code(),
-              absl::StatusCode::kOutOfRange);
-    EXPECT_EQ(g, (Doubles{7, 7, 7}));
-  }
-  EXPECT_EQ(CrossEntropy(Doubles{}, 0).status().message(), "target is 0, expected 0 to -1");
-  Doubles g(2);
-  EXPECT_EQ(CrossEntropyGradient(Doubles{1, 2, 3}, 0, std::span<double>(g)).code(),
-            absl::StatusCode::kInvalidArgument);
-}
-
-TEST(CrossEntropyTest, SpecialValues) {
-  EXPECT_EQ(*CrossEntropy(Doubles{0, -kInf}, 1), kInf);
-  EXPECT_EQ(*CrossEntropy(Doubles{0, -kInf}, 0), 0);
-  EXPECT_EQ(*CrossEntropy(Doubles{kInf, 0}, 0), 0);
-  EXPECT_EQ(*CrossEntropy(Doubles{kInf, 0}, 1), kInf);
-  EXPECT_TRUE(std::isnan(*CrossEntropy(Doubles{-kInf, -kInf}, 0)));
-  EXPECT_EQ(*CrossEntropy(Doubles{-kInf, -kInf}, 0, AllMasked::kZeros), 0);
-  EXPECT_TRUE(std::isnan(*CrossEntropy(Doubles{kNaN, 0}, 1)));
-}
-
-TEST(CrossEntropyTest, GradientIsTheDifferenceQuotientAndSumsToZero) {
-  Random random(4);
-  Doubles x(7);
-  for (double& value : x) value = random.Normal() * 3;
-  for (int64_t target = 0; target < 7; ++target) {
-    Doubles g(7);
-    ASSERT_TRUE(CrossEntropyGradient(x, target, std::span<double>(g)).ok());
-    double sum = 0;
-    for (size_t i = 0; i < x.size(); ++i) {
-      constexpr double h =
-          0x1p-17;  // near the cube root of u: truncation h^2 and rounding u/h meet
-      Doubles up = x;
-      Doubles down = x;
-      up[i] += h;
-      down[i] -= h;
-      const double quotient = (*CrossEntropy(up, target) - *CrossEntropy(down, target)) / (2 * h);
-      EXPECT_NEAR(g[i], quotient, 1e-9);
-      sum += g[i];
+// Lengths around the 32 lanes and the pieces of 4096.
+TEST(SoftmaxTest, SinglePrecisionAgreesWithDoubleAtEveryLength) {
+  for (const int64_t n : {1,  2,   15,   16,   17,   31,   32,   33,   63,   64,
+                          65, 100, 4095, 4096, 4097, 4128, 8191, 8192, 8193, 20000}) {
+    for (const double shift : {0.0, 279.0, -281.0, 5e4, -3e7}) {
+      const std::vector<float> x = Row<float>(n, 4, shift, static_cast<uint64_t>(n));
+      const Doubles expected = Reference(Doubles(x.begin(), x.end()));
+      std::vector<float> y(x.size()), logs(x.size());
+      Softmax(std::span<const float>(x), std::span<float>(y));
+      LogSoftmax(std::span<const float>(x), std::span<float>(logs));
+      const double lse = LogSumExp(Doubles(x.begin(), x.end()));
+      EXPECT_NEAR(static_cast<double>(LogSumExp(x)), lse, 0x1p-23 * (std::fabs(lse) + 20));
+      for (size_t i = 0; i < x.size(); ++i) {
+        const double ulp = static_cast<double>(Ulp(static_cast<float>(expected[i])));
+        ASSERT_NEAR(static_cast<double>(y[i]), expected[i], 2 * ulp) << n;
+        // A logarithm's own condition: the f64 softmax is exact beside it.
+        const double log_share = static_cast<double>(x[i]) - lse;
+        ASSERT_NEAR(
+            static_cast<double>(logs[i]), log_share,
+            2 * static_cast<double>(Ulp(static_cast<float>(log_share))) + 0x1p-50 * std::fabs(lse))
+            << n;
+      }
     }
-    EXPECT_NEAR(sum, 0, 1e-15);
   }
-  Doubles g(2);
-  ASSERT_TRUE(CrossEntropyGradient(Doubles{0, -40}, 0, std::span<double>(g)).ok());
-  EXPECT_NEAR(g[0] / -4.248354255291589e-18, 1, 1e-14);  // p - 1 would be 0
-  ASSERT_TRUE(CrossEntropyGradient(Doubles{0, -2000}, 1, std::span<double>(g)).ok());
-  EXPECT_EQ(g, (Doubles{1, -1}));  // finite where the probability is 0
-  ASSERT_TRUE(
-      CrossEntropyGradient(Doubles{-kInf, -kInf}, 1, std::span<double>(g), AllMasked::kZeros).ok());
-  EXPECT_EQ(g, (Doubles{0, 0}));
 }
 
-TEST(MeanCrossEntropyTest, AveragesOverCountedRows) {
-  const std::vector<float> x = {0, 0, 1, 3, 5, 5};
-  const std::vector<int32_t> targets = {0, -100, 1};
-  std::vector<float> g(6, 9.0f);
-  const auto loss = MeanCrossEntropy(x, 3, 2, targets, -100, std::span<float>(g));
-  ASSERT_TRUE(loss.ok());
-  EXPECT_EQ(loss->counted, 2);
-  EXPECT_NEAR(loss->mean, kLn2, 1e-15);
-  EXPECT_EQ(g, (std::vector<float>{-0.25f, 0.25f, 0, 0, 0.25f, -0.25f}));
-  const auto none = MeanCrossEntropy(x, 3, 2, std::vector<int32_t>{-100, -100, -100});
-  EXPECT_EQ(none->counted, 0);
-  EXPECT_EQ(none->mean, 0);
-  EXPECT_EQ(MeanCrossEntropy(x, 3, 2, std::vector<int32_t>{0, 2, 1}).status().message(),
-            "row 1: target is 2, expected 0 to 1 or the ignored index -100");
-  EXPECT_EQ(MeanCrossEntropy(x, 2, 2, std::vector<int32_t>{0, 1}).status().code(),
-            absl::StatusCode::kInvalidArgument);
-  EXPECT_TRUE(MeanCrossEntropy({}, 0, 5, {}).ok());
-  const std::vector<float> bad = {0, -kInfF, 0, 0};
-  EXPECT_EQ(MeanCrossEntropy(bad, 2, 2, std::vector<int32_t>{1, 0})->mean, kInf);
+TEST(SoftmaxTest, EveryVectorWidthGivesTheSameBits) {
+  const std::vector<float> x = Row<float>(5003, 9, 1, 77);
+  std::vector<float> expected(x.size()), logs(x.size());
+  Softmax(std::span<const float>(x), std::span<float>(expected));
+  LogSoftmax(std::span<const float>(x), std::span<float>(logs));
+  int targets = 0;
+  for (const auto target : hwy::SupportedAndGeneratedTargets()) {
+    hwy::SetSupportedTargetsForTest(target);
+    hwy::GetChosenTarget().Update(hwy::SupportedTargets());
+    ++targets;
+    std::vector<float> y(x.size());
+    Softmax(std::span<const float>(x), std::span<float>(y));
+    EXPECT_EQ(y, expected) << hwy::TargetName(target);
+    LogSoftmax(std::span<const float>(x), std::span<float>(y));
+    EXPECT_EQ(y, logs) << hwy::TargetName(target);
+  }
+  hwy::SetSupportedTargetsForTest(0);
+  hwy::GetChosenTarget().Update(hwy::SupportedTargets());
+  EXPECT_GE(targets, 1);
+}
+
+TEST(SoftmaxTest, SinglePrecisionMasksAndSpecialValues) {
+  const auto softmax = [](std::vector<float> x) {
+    Softmax(std::span<const float>(x), std::span<float>(x));
+    return x;
+  };
+  for (const int64_t n : {3, 40, 4097, 9000}) {
+    for (const int64_t at : {int64_t{0}, n / 2, n - 1}) {
+      std::vector<float> x(static_cast<size_t>(n), -kInfF);
+      x[static_cast<size_t>(at)] = -7;
+      std::vector<float> one(x.size(), 0.0f);
+      one[static_cast<size_t>(at)] = 1;
+      EXPECT_EQ(softmax(x), one);
+      EXPECT_EQ(LogSumExp(x), -7.0f);
+      x[static_cast<size_t>(at)] = kInfF;
+      EXPECT_EQ(softmax(x), one);
+      std::fill(x.begin(), x.end(), std::numeric_limits<float>::lowest());
+      x[static_cast<size_t>(at)] = std::numeric_limits<float>::max();
+      EXPECT_EQ(softmax(x), one);
+      EXPECT_EQ(LogSumExp(x), std::numeric_limits<float>::max());
+      x[static_cast<size_t>(at)] = -std::numeric_limits<float>::quiet_NaN();
+      for (const float value : softmax(x)) ASSERT_EQ(FloatBits(value), 0x7fc00000u);
+      EXPECT_EQ(FloatBits(LogSumExp(x)), 0x7fc00000u);
+    }
+  }
+  // Subnormal shares are rounded once, not flushed.
+  EXPECT_EQ(softmax({0.0f, -100.0f})[1], 3.783505853677006e-44f);
+  EXPECT_EQ(softmax({0.0f, -103.0f})[1], 1.401298464324817e-45f);
+  EXPECT_EQ(softmax({0.0f, -104.5f})[1], 0.0f);
+  EXPECT_EQ(LogSumExp(std::vector<float>{0.0f, -100.0f}), 3.783505853677006e-44f);
+}
+
+// Rows of a batch are what single rows give, whatever the strides, the threads and the mask.
+template <class T>
+void TestRows(int64_t rows, int64_t cols, const SoftmaxOptions& base) {
+  const std::vector<T> x = Row<T>(rows * cols * 3, 5, -2, 99);
+  std::vector<uint8_t> keep(static_cast<size_t>(rows * cols), 1);
+  Random random(5);
+  for (uint8_t& flag : keep) flag = random.Integer(3) != 0;
+  ThreadPool pool(3);
+  for (const bool masked : {false, true}) {
+    for (const int64_t step : {1, 3}) {
+      SoftmaxOptions options = base;
+      if (masked) options.keep = MatrixView<const uint8_t>(keep, rows, cols);
+      const MatrixView<const T> view(x.data(), rows, cols, cols * step, step);
+      std::vector<T> y(x.size(), T(7.0f)), logs = y, lse(static_cast<size_t>(rows));
+      const MatrixView<T> out(y.data(), rows, cols, cols * step, step);
+      const MatrixView<T> log_out(logs.data(), rows, cols, cols * step, step);
+      options.pool = &pool;
+      ASSERT_TRUE(SoftmaxRows(view, out, options).ok());
+      ASSERT_TRUE(LogSoftmaxRows(view, log_out, options).ok());
+      ASSERT_TRUE(LogSumExpRows(view, std::span<T>(lse), options).ok());
+      for (int64_t r = 0; r < rows; ++r) {
+        Doubles row(static_cast<size_t>(cols), -kInf);
+        for (int64_t c = 0; c < cols; ++c) {
+          const size_t at = static_cast<size_t>(c);
+          if (!masked || keep[static_cast<size_t>(r * cols + c)] != 0) {
+            row[at] = static_cast<double>(view(r, c)) / base.temperature;
+          }
+        }
+        // In f64 the division by the temperature here errs by 2^-53 of the logit, up to 60.
+        const double u = sizeof(T) == 8 ? 0x1p-46 : sizeof(T) == 4 ? 0x1p-22 : 0x1p-7;
+        const double row_lse = LogSumExp(row);
+        const double least = sizeof(T) < 4 ? 0x1p-24 : 0x1p-149;
+        if (row_lse == -kInf) {
+          ASSERT_EQ(static_cast<double>(lse[static_cast<size_t>(r)]), -kInf);
+          ASSERT_TRUE(std::isnan(static_cast<double>(out(r, 0))));
+          continue;
+        }
+        EXPECT_NEAR(static_cast<double>(lse[static_cast<size_t>(r)]), row_lse,
+                    u * (1 + std::fabs(row_lse)));
+        const Doubles expected = SoftmaxOf(row), expected_logs = LogSoftmaxOf(row);
+        for (int64_t c = 0; c < cols; ++c) {
+          const double share = expected[static_cast<size_t>(c)];
+          ASSERT_NEAR(static_cast<double>(out(r, c)), share, u * share + least);
+          const double log_share = expected_logs[static_cast<size_t>(c)];
+          if (log_share == -kInf) {
+            ASSERT_EQ(static_cast<double>(log_out(r, c)), -kInf);
+          } else {
+            ASSERT_NEAR(static_cast<double>(log_out(r, c)), log_share,
+                        u * std::fabs(log_share) + least);
+          }
+        }
+      }
+      // What lies between the strides stays.
+      for (size_t i = 0; step == 3 && i < y.size(); ++i) {
+        if (i % 3 != 0) {
+          ASSERT_EQ(static_cast<double>(y[i]), 7.0);
+        }
+      }
+      SoftmaxOptions alone = options;
+      alone.pool = nullptr;
+      std::vector<T> again(y.size(), T(7.0f));
+      ASSERT_TRUE(
+          SoftmaxRows(view, MatrixView<T>(again.data(), rows, cols, cols * step, step), alone)
+              .ok());
+      for (size_t i = 0; i < y.size(); ++i) {
+        ASSERT_EQ(FloatBits(static_cast<double>(y[i])), FloatBits(static_cast<double>(again[i])));
+      }
+    }
+  }
+}
+
+TEST(SoftmaxRowsTest, AreTheRowsOneByOne) {
+  for (const Arithmetic arithmetic : {Arithmetic::kSingle, Arithmetic::kDouble}) {
+    for (const double temperature : {1.0, 0.3, 2.0}) {
+      SoftmaxOptions options;
+      options.arithmetic = arithmetic;
+      options.temperature = temperature;
+      TestRows<float>(7, 1, options);
+      TestRows<float>(5, 70, options);
+      TestRows<double>(5, 70, options);
+      TestRows<Half>(3, 70, options);
+      TestRows<BFloat16>(3, 70, options);
+    }
+  }
+  TestRows<float>(40, 4100, {});
+  TestRows<Half>(2, 4100, {});
+}
+
+TEST(SoftmaxRowsTest, LargeOutputsThatPassTheCachesHoldTheSameBits) {
+  constexpr int64_t kRows = 70, kCols = 16384;  // 4.4 MiB
+  const std::vector<float> x = Row<float>(kRows * kCols, 3, 0, 4);
+  ThreadPool pool(2);
+  std::vector<float> y(x.size() + 1), logs(x.size() + 1);
+  SoftmaxOptions options;
+  options.pool = &pool;
+  const MatrixView<const float> view(x, kRows, kCols);
+  for (const size_t offset : {size_t{0}, size_t{1}}) {  // one of the two is not aligned
+    ASSERT_TRUE(
+        SoftmaxRows(view, MatrixView<float>(y.data() + offset, kRows, kCols, kCols), options).ok());
+    ASSERT_TRUE(
+        LogSoftmaxRows(view, MatrixView<float>(logs.data() + offset, kRows, kCols, kCols), options)
+            .ok());
+    for (int64_t r = 0; r < kRows; ++r) {
+      const size_t at = static_cast<size_t>(r * kCols);
+      const std::span<const float> row = std::span<const float>(x).subspan(at, kCols);
+      std::vector<float> expected(static_cast<size_t>(kCols));
+      Softmax(row, std::span<float>(expected));
+      ASSERT_TRUE(std::equal(expected.begin(), expected.end(), y.data() + offset + at));
+      LogSoftmax(row, std::span<float>(expected));
+      ASSERT_TRUE(std::equal(expected.begin(), expected.end(), logs.data() + offset + at));
+    }
+  }
+}
+
+TEST(SoftmaxRowsTest, PoliciesAndRefusals) {
+  const std::vector<float> x = {1, 2, -kInfF, -kInfF};
+  std::vector<float> y(4, 9.0f);
+  const MatrixView<const float> view(x, 2, 2);
+  SoftmaxOptions zeros;
+  zeros.all_masked = AllMasked::kZeros;
+  ASSERT_TRUE(SoftmaxRows(view, MatrixView<float>(y, 2, 2), zeros).ok());
+  EXPECT_EQ(y[2], 0);
+  ASSERT_TRUE(SoftmaxRows(view, MatrixView<float>(y, 2, 2)).ok());
+  EXPECT_TRUE(std::isnan(y[3]));
+  ASSERT_TRUE(LogSoftmaxRows(view, MatrixView<float>(y, 2, 2), zeros).ok());
+  EXPECT_EQ(y[3], -kInfF);
+  std::fill(y.begin(), y.end(), 9.0f);
+  EXPECT_EQ(SoftmaxRows(view, MatrixView<float>(y, 4, 1)).message(),
+            "y is 4 x 1, expected 2 x 2 as the logits");
+  for (const double temperature : {0.0, -1.0, kInf, kNaN}) {
+    SoftmaxOptions bad;
+    bad.temperature = temperature;
+    EXPECT_EQ(SoftmaxRows(view, MatrixView<float>(y, 2, 2), bad).code(),
+              absl::StatusCode::kInvalidArgument);
+    EXPECT_FALSE(LogSoftmaxRows(view, MatrixView<float>(y, 2, 2), bad).ok());
+    EXPECT_FALSE(LogSumExpRows(view, std::span<float>(y).first(2), bad).ok());
+  }
+  const std::vector<uint8_t> keep(2, 1);
+  SoftmaxOptions bad;
+  bad.keep = MatrixView<const uint8_t>(keep, 1, 2);
+  EXPECT_EQ(SoftmaxRows(view, MatrixView<float>(y, 2, 2), bad).message(),
+            "keep is 1 x 2, expected 2 x 2 as the logits");
+  EXPECT_FALSE(LogSumExpRows(view, std::span<float>(y).first(1)).ok());
+  EXPECT_FALSE(SoftmaxGradientRows(view, view, MatrixView<float>(y, 1, 4)).ok());
+  EXPECT_EQ(y, std::vector<float>(4, 9.0f));
+  EXPECT_TRUE(SoftmaxRows(MatrixView<const float>(), MatrixView<float>()).ok());
+}
+
+// Both gradients against the difference quotient of sum of g y.
+TEST(SoftmaxGradientTest, IsTheDifferenceQuotient) {
+  constexpr int64_t kCols = 6;
+  const Doubles x = Row<double>(kCols, 2, 0, 12), g = Row<double>(kCols, 1, 0, 13);
+  for (const double temperature : {1.0, 0.5, 3.0}) {
+    SoftmaxOptions options;
+    options.temperature = temperature;
+    for (const bool logs : {false, true}) {
+      const auto value = [&](const Doubles& at) {
+        Doubles y(at.size());
+        const MatrixView<const double> in(at, 1, kCols);
+        const MatrixView<double> out(y, 1, kCols);
+        EXPECT_TRUE((logs ? LogSoftmaxRows(in, out, options) : SoftmaxRows(in, out, options)).ok());
+        double sum = 0;
+        for (size_t i = 0; i < y.size(); ++i) sum += g[i] * y[i];
+        return std::pair(sum, y);
+      };
+      Doubles y = value(x).second, dx(kCols);
+      const MatrixView<const double> y_view(y, 1, kCols), g_view(g, 1, kCols);
+      const MatrixView<double> out(dx, 1, kCols);
+      ASSERT_TRUE((logs ? LogSoftmaxGradientRows(y_view, g_view, out, options)
+                        : SoftmaxGradientRows(y_view, g_view, out, options))
+                      .ok());
+      for (size_t i = 0; i < kCols; ++i) {
+        constexpr double h = 0x1p-17;
+        Doubles up = x, down = x;
+        up[i] += h;
+        down[i] -= h;
+        EXPECT_NEAR(dx[i], (value(up).first - value(down).first) / (2 * h), 2e-9);
+      }
+    }
+  }
+}
+
+TEST(SoftmaxGradientTest, MaskedEntriesStayOutOfIt) {
+  const std::vector<float> y = {0.25f, 0.75f, 0.0f}, logs = {0.0f, -kInfF, -kInfF};
+  const std::vector<float> g = {1.0f, 2.0f, kInfF};
+  std::vector<float> dx(3);
+  const MatrixView<float> out(dx, 1, 3);
+  ASSERT_TRUE(
+      SoftmaxGradientRows(MatrixView<const float>(y, 1, 3), MatrixView<const float>(g, 1, 3), out)
+          .ok());
+  EXPECT_EQ(dx, (std::vector<float>{-0.1875f, 0.1875f, 0.0f}));
+  const std::vector<float> finite = {1.0f, 2.0f, 4.0f};
+  ASSERT_TRUE(LogSoftmaxGradientRows(MatrixView<const float>(logs, 1, 3),
+                                     MatrixView<const float>(finite, 1, 3), out)
+                  .ok());
+  EXPECT_EQ(dx, (std::vector<float>{-6.0f, 2.0f, 4.0f}));
 }
 
 TEST(NaiveSoftmaxTest, FailsWhereTheArticleSaysItDoes) {
@@ -221,7 +430,6 @@ TEST(NaiveSoftmaxTest, FailsWhereTheArticleSaysItDoes) {
   std::vector<float> gap = {0.0f, -104.0f};
   reference::ShiftedSoftmax(std::span<const float>(gap), std::span<float>(gap));
   EXPECT_EQ(reference::NaiveCrossEntropy(std::span<const float>(gap), 1), kInfF);
-  EXPECT_EQ(*CrossEntropy(std::vector<float>{0.0f, -104.0f}, 1), 104.0f);
   // Where nothing goes wrong the twins agree.
   const Doubles small = {0.1, -0.7, 1.5};
   EXPECT_NEAR(reference::NaiveLogSumExp(std::span<const double>(small)), LogSumExp(small), 1e-15);
@@ -234,22 +442,23 @@ TEST(SoftmaxTest, BitsAreTheOnesOnRecord) {
     StoreLittleEndian(x, bytes.data() + bytes.size() - 8);
   };
   Random random(8);
-  for (const int64_t n : {1, 2, 10, 333}) {
+  for (const int64_t n : {1, 2, 10, 333, 9000}) {
     Doubles x(static_cast<size_t>(n));
     for (double& value : x) value = random.Normal() * 30;
     std::vector<float> f(x.begin(), x.end());
     append(LogSumExp(x));
     append(static_cast<double>(LogSumExp(f)));
-    append(*CrossEntropy(x, n / 2));
     for (const double value : SoftmaxOf(x)) append(value);
     for (const double value : LogSoftmaxOf(x)) append(value);
     std::vector<float> y(f.size());
     Softmax(std::span<const float>(f), std::span<float>(y));
     for (const float value : y) append(static_cast<double>(value));
-    ASSERT_TRUE(CrossEntropyGradient(f, n / 2, std::span<float>(y)).ok());
+    Softmax(std::span<const float>(f), std::span<float>(y), AllMasked::kNaN, Arithmetic::kDouble);
+    for (const float value : y) append(static_cast<double>(value));
+    LogSoftmax(std::span<const float>(f), std::span<float>(y));
     for (const float value : y) append(static_cast<double>(value));
   }
-  EXPECT_EQ(Sha256Hex(bytes), "81c67501445b15eb7f7afc8f242cdfb4a34a8ed43f3985dc2888da7044929eef");
+  EXPECT_EQ(Sha256Hex(bytes), "265b9906aad7d6654bf0d42eefe4bbbafb12f823e76f26904a27182cd983621e");
 }
 
 }  // namespace

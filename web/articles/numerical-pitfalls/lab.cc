@@ -24,6 +24,7 @@
 #include "numerics/floating/anatomy.h"
 #include "numerics/floating/cancellation.h"
 #include "numerics/floating/condition.h"
+#include "numerics/floating/cross_entropy.h"
 #include "numerics/floating/error_free.h"
 #include "numerics/floating/exact_accumulator.h"
 #include "numerics/floating/half.h"
