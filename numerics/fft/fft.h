@@ -36,6 +36,7 @@
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
+#include "numerics/core/thread_pool.h"
 
 namespace assay::fft {
 
@@ -80,21 +81,24 @@ class Plan {
 
   int64_t size() const;
 
-  // How many T the scratch argument must hold at least: 4N for a smooth N, 6M for Bluestein's.
-  int64_t scratch_size() const;
+  // How many T the scratch argument must hold at least: about 2N, 4N for some short or odd N, 4M
+  // for Bluestein's, and up to 64 sqrt(N) for each thread.
+  int64_t scratch_size(int threads = 1) const;
 
   //   in:  [N]
   //   out: [N]. May be the same memory as in (same first element), otherwise must not overlap it.
-  //   scratch: [>= scratch_size()], contents free before, unspecified after; must overlap neither.
-  // No allocation. Fails (kInvalidArgument) on a wrong length, a short scratch or a partial
-  // overlap; out is then untouched.
+  //   scratch: [>= scratch_size(threads)], contents free before, unspecified after; must overlap
+  //   neither.
+  //   pool: the threads to run on, null for the caller alone. Pays from about 2^14 points on.
+  // No allocation on one thread. Fails (kInvalidArgument) on a wrong length, a short scratch or a
+  // partial overlap; out is then untouched.
   absl::Status Forward(std::span<const std::complex<T>> in, std::span<std::complex<T>> out,
-                       std::span<T> scratch) const;
+                       std::span<T> scratch, ThreadPool* pool = nullptr) const;
   absl::Status Backward(std::span<const std::complex<T>> in, std::span<std::complex<T>> out,
-                        std::span<T> scratch) const;
+                        std::span<T> scratch, ThreadPool* pool = nullptr) const;
   // Error: that of Backward, plus one rounding of each component.
   absl::Status Inverse(std::span<const std::complex<T>> in, std::span<std::complex<T>> out,
-                       std::span<T> scratch) const;
+                       std::span<T> scratch, ThreadPool* pool = nullptr) const;
 
   // The bound described above: |computed - true|_2 <= L2ErrorBound() * |true|_2, barring overflow
   // and underflow. Includes u, so it is a number such as 1e-14.
@@ -132,20 +136,20 @@ class RealPlan {
   RealPlan& operator=(RealPlan&&) noexcept;
   ~RealPlan();
 
-  int64_t size() const;           // N, real samples
-  int64_t spectrum_size() const;  // N/2 + 1, complex coefficients
-  int64_t scratch_size() const;   // T
+  int64_t size() const;                         // N, real samples
+  int64_t spectrum_size() const;                // N/2 + 1, complex coefficients
+  int64_t scratch_size(int threads = 1) const;  // T
 
   //   in:  [N] real. out: [N/2 + 1]; must not overlap in. The imaginary parts of out[0] and, for an
   //   even N, of out[N/2] are +0. scratch as for Plan.
-  absl::Status Forward(std::span<const T> in, std::span<std::complex<T>> out,
-                       std::span<T> scratch) const;
+  absl::Status Forward(std::span<const T> in, std::span<std::complex<T>> out, std::span<T> scratch,
+                       ThreadPool* pool = nullptr) const;
   //   in:  [N/2 + 1]; the imaginary parts of in[0] and, for an even N, of in[N/2] are ignored (a
   //   real signal has none). out: [N] real; must not overlap in.
-  absl::Status Backward(std::span<const std::complex<T>> in, std::span<T> out,
-                        std::span<T> scratch) const;
-  absl::Status Inverse(std::span<const std::complex<T>> in, std::span<T> out,
-                       std::span<T> scratch) const;
+  absl::Status Backward(std::span<const std::complex<T>> in, std::span<T> out, std::span<T> scratch,
+                        ThreadPool* pool = nullptr) const;
+  absl::Status Inverse(std::span<const std::complex<T>> in, std::span<T> out, std::span<T> scratch,
+                       ThreadPool* pool = nullptr) const;
 
   double L2ErrorBound() const;    // of Forward and of Backward, as Plan's
   double PathErrorBound() const;  // as Plan's

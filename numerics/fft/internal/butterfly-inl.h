@@ -77,6 +77,64 @@ HWY_INLINE void Butterfly8(V* re, V* im, V half_root /* sqrt(1/2) */, V minus_ha
   re[7] = o3r, im[7] = o3i;
 }
 
+// As four transforms of four, turned by sixteenths, and four more.
+//   cosines, sines: cos and sin(2 pi j / 16).
+template <class D, class T>
+HWY_INLINE void Butterfly16(D d, Vec<D>* re, Vec<D>* im, const T* cosines, const T* sines,
+                            T half_root) {
+  using V = Vec<D>;
+  ASSAY_UNROLL
+  for (int a = 0; a < 4; ++a) {
+    Transform4(re[a], im[a], re[a + 4], im[a + 4], re[a + 8], im[a + 8], re[a + 12], im[a + 12]);
+  }
+  // Element (a, j), at a + 4 j, times w^(a j).
+  const V h = Splat(d, half_root), minus_h = Splat(d, -half_root);
+  auto eighth = [&](int i) {  // times (1 - i) / sqrt(2)
+    const V r = Times(Plus(re[i], im[i]), h);
+    im[i] = Times(Minus(im[i], re[i]), h);
+    re[i] = r;
+  };
+  auto three_eighths = [&](int i) {  // times (-1 - i) / sqrt(2)
+    const V r = Times(Minus(im[i], re[i]), h);
+    im[i] = Times(Plus(re[i], im[i]), minus_h);
+    re[i] = r;
+  };
+  auto turn = [&](int i, int sixteenths) {
+    const V c = Splat(d, cosines[sixteenths]), s = Splat(d, sines[sixteenths]);
+    const V r = Plus(Times(re[i], c), Times(im[i], s));
+    im[i] = Minus(Times(im[i], c), Times(re[i], s));
+    re[i] = r;
+  };
+  turn(1 + 4 * 1, 1);
+  eighth(2 + 4 * 1);
+  turn(3 + 4 * 1, 3);
+  eighth(1 + 4 * 2);
+  const V quarter = re[2 + 4 * 2];  // times -i
+  re[2 + 4 * 2] = im[2 + 4 * 2];
+  im[2 + 4 * 2] = Minus(Splat(d, T{0}), quarter);
+  three_eighths(3 + 4 * 2);
+  turn(1 + 4 * 3, 3);
+  three_eighths(2 + 4 * 3);
+  turn(3 + 4 * 3, 9);
+  ASSAY_UNROLL
+  for (int j = 0; j < 4; ++j) {
+    Transform4(re[4 * j], im[4 * j], re[4 * j + 1], im[4 * j + 1], re[4 * j + 2], im[4 * j + 2],
+               re[4 * j + 3], im[4 * j + 3]);
+  }
+  // Output j + 4 k stands at 4 j + k.
+  ASSAY_UNROLL
+  for (int j = 0; j < 4; ++j) {
+    ASSAY_UNROLL
+    for (int k = j + 1; k < 4; ++k) {
+      const V r = re[4 * j + k], i = im[4 * j + k];
+      re[4 * j + k] = re[4 * k + j];
+      im[4 * j + k] = im[4 * k + j];
+      re[4 * k + j] = r;
+      im[4 * k + j] = i;
+    }
+  }
+}
+
 // An odd prime R, the pairs x[j], x[R - j] taken together.
 //   cosines, sines: cos and sin(2 pi j / R) for j = 0..R-1.
 template <int R, class D, class T>

@@ -71,9 +71,7 @@ HWY_INLINE void FirstPass(D d, const Pass<T>& pass, Input<T> in, Output<T> out, 
     for (int j = 1; j < R; ++j) {
       const V wr = LoadRow(d, pass.twiddles + 2 * m * (j - 1) + p);
       const V wi = LoadRow(d, pass.twiddles + 2 * m * (j - 1) + m + p);
-      const V product = Minus(Times(re[j], wr), Times(im[j], wi));
-      im[j] = Plus(Times(re[j], wi), Times(im[j], wr));
-      re[j] = product;
+      Rotate(re[j], im[j], wr, wi);
     }
     StoreScattered<R>(d, re, out.re + R * p);
     StoreScattered<R>(d, im, out.im + R * p);
@@ -104,9 +102,8 @@ HWY_INLINE void MiddlePass(D d, const Pass<T>& pass, Input<T> in, Output<T> out)
       StoreNumbers(d, out, q + stride * R * p, T{1}, re[0], im[0], Layout::kSplit);
       ASSAY_UNROLL
       for (int j = 1; j < R; ++j) {
-        const V yr = Minus(Times(re[j], wr[j]), Times(im[j], wi[j]));
-        const V yi = Plus(Times(re[j], wi[j]), Times(im[j], wr[j]));
-        StoreNumbers(d, out, q + stride * (R * p + j), T{1}, yr, yi, Layout::kSplit);
+        Rotate(re[j], im[j], wr[j], wi[j]);
+        StoreNumbers(d, out, q + stride * (R * p + j), T{1}, re[j], im[j], Layout::kSplit);
       }
     }
   }

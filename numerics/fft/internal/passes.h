@@ -14,13 +14,15 @@ namespace assay::fft::internal {
 // A bound, in units of u, on the sum over the ways from one input to one output of a butterfly of
 // |coefficient| * (number of roundings on that way, a constant's own rounding counted as one).
 // Two additions for 4, one for 2. 8: three, and where a number is turned by an eighth one more
-// addition, a product and the constant. Odd ones: t = x1 + x2 (1), product and constant (2), at
+// addition, a product and the constant. 16: four, and a complex product (sqrt(5)) with a constant
+// (its components within 1.5 ulp). Odd ones: t = x1 + x2 (1), product and constant (2), at
 // most (R - 1) / 2 additions from x0 on and one to join the halves; the two ways into an output
 // weigh |cos| + |sin| <= sqrt(2) together.
 constexpr double PathUnits(int radix) {
   if (radix == 2) return 1;
   if (radix == 4) return 2;
   if (radix == 8) return 6;
+  if (radix == 16) return 4 + 5.24;
   return 1.4142135623730951 * (4 + (radix - 1) / 2);
 }
 

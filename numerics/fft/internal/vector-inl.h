@@ -15,6 +15,7 @@
 
 #include <cstdint>
 #include <type_traits>
+#include <utility>
 
 #include "hwy/highway.h"
 
@@ -62,22 +63,28 @@ using Vec = typename Traits<D>::Vector;
 template <class D>
 constexpr int kLanes = Traits<D>::kLanes;
 
-// The widest tag for T, one of at most four lanes, and one lane.
+// The widest tag for T, those of at most four and eight lanes, and one lane.
 #if HWY_TARGET == HWY_SCALAR
 template <class T>
 using Full = One<T>;
 template <class T>
 using Four = One<T>;
+template <class T>
+using Eight = One<T>;
 #elif HWY_ARCH_WASM
 template <class T>
 using Full = std::conditional_t<std::is_same_v<T, double>, TwoDoubles, hn::CappedTag<float, 4>>;
 template <class T>
 using Four = Full<T>;
+template <class T>
+using Eight = Full<T>;
 #else
 template <class T>
 using Full = hn::ScalableTag<T>;
 template <class T>
 using Four = hn::CappedTag<T, 4>;
+template <class T>
+using Eight = hn::CappedTag<T, 8>;
 #endif
 
 // Types that have the operators built in.
@@ -105,10 +112,33 @@ HWY_INLINE V Minus(V a, V b) {
 template <class V>
 HWY_INLINE V Times(V a, V b) {
   if constexpr (kBuiltIn<V>) {
+#if defined(__clang__)
     return a * b;
+#else
+    // g++ 12's vectoriser knows an instruction for neighbouring a * b + c and d * e - f, a fused
+    // one, and takes it although fusing is forbidden; not through this.
+    return __builtin_assoc_barrier(a * b);
+#endif
   } else {
     return hn::Mul(a, b);
   }
+}
+
+template <class V>
+HWY_INLINE V Over(V a, V b) {
+  if constexpr (kBuiltIn<V>) {
+    return a / b;
+  } else {
+    return hn::Div(a, b);
+  }
+}
+
+// re, im *= w: the one complex product of this library.
+template <class V>
+HWY_INLINE void Rotate(V& re, V& im, V wr, V wi) {
+  const V r = Minus(Times(re, wr), Times(im, wi));
+  im = Plus(Times(re, wi), Times(im, wr));
+  re = r;
 }
 
 template <class D, class T>
@@ -169,6 +199,88 @@ HWY_INLINE void StorePairs(D d, Vec<D> re, Vec<D> im, T* to) {
   } else {
     hn::StoreInterleaved2(re, im, d, to);
   }
+}
+
+// Lane i is v's lane kLanes - 1 - i.
+template <class D>
+HWY_INLINE Vec<D> Reversed(D d, Vec<D> v) {
+  if constexpr (std::is_floating_point_v<Vec<D>>) {
+    return v;
+  } else if constexpr (std::is_same_v<D, TwoDoubles>) {
+    return DoublePair{v[1], v[0]};
+  } else {
+    return hn::Reverse(d, v);
+  }
+}
+
+// Store past the caches; `to` is aligned to the vector.
+template <class D, class T>
+HWY_INLINE void StreamRow(D d, Vec<D> v, T* to) {
+  if constexpr (kBuiltIn<Vec<D>>) {
+    StoreRow(d, v, to);
+  } else {
+    hn::Stream(v, d, to);
+  }
+}
+
+template <class D, class T>
+HWY_INLINE void StreamPairs(D d, Vec<D> re, Vec<D> im, T* to) {
+  if constexpr (kBuiltIn<Vec<D>>) {
+    StorePairs(d, re, im, to);
+  } else {
+    T pairs[2 * kLanes<D>];
+    hn::StoreInterleaved2(re, im, d, pairs);
+    hn::Stream(hn::LoadU(d, pairs), d, to);
+    hn::Stream(hn::LoadU(d, pairs + kLanes<D>), d, to + kLanes<D>);
+  }
+}
+
+// Lane l of the first result is a[l] where l & S is 0 and b[l - S] elsewhere; of the second a[l +
+// S] and b[l].
+template <int S, class N, size_t... kLane>
+HWY_INLINE void ExchangeNative(N& a, N& b, std::index_sequence<kLane...>) {
+  constexpr int kWidth = sizeof...(kLane);
+  const N low = __builtin_shufflevector(
+      a, b, ((kLane & S) == 0 ? static_cast<int>(kLane) : static_cast<int>(kLane) + kWidth - S)...);
+  b = __builtin_shufflevector(
+      a, b, ((kLane & S) == 0 ? static_cast<int>(kLane) + S : static_cast<int>(kLane) + kWidth)...);
+  a = low;
+}
+
+template <int S, class D>
+HWY_INLINE void Exchange(D, Vec<D>& a, Vec<D>& b) {
+  using V = Vec<D>;
+  constexpr auto kLanesOfV = std::make_index_sequence<kLanes<D>>();
+  if constexpr (std::is_same_v<V, DoublePair>) {
+    ExchangeNative<S>(a, b, kLanesOfV);
+  } else {
+    typedef hn::TFromD<D> Native __attribute__((vector_size(sizeof(a.raw))));
+    Native x, y;
+    __builtin_memcpy(&x, &a.raw, sizeof(x));
+    __builtin_memcpy(&y, &b.raw, sizeof(y));
+    ExchangeNative<S>(x, y, kLanesOfV);
+    __builtin_memcpy(&a.raw, &x, sizeof(x));
+    __builtin_memcpy(&b.raw, &y, sizeof(y));
+  }
+}
+
+// rows[i][j] and rows[j][i] change places, for a square of vectors.
+template <class D>
+HWY_INLINE void TransposeSquare(D d, Vec<D>* rows) {
+  constexpr int kWidth = kLanes<D>;
+  auto stage = [&](auto step) {
+    constexpr int kStep = decltype(step)::value;
+    if constexpr (kStep < kWidth) {
+      ASSAY_UNROLL
+      for (int i = 0; i < kWidth; ++i) {
+        if ((i & kStep) == 0) Exchange<kStep>(d, rows[i], rows[i + kStep]);
+      }
+    }
+  };
+  stage(std::integral_constant<int, 1>());
+  stage(std::integral_constant<int, 2>());
+  stage(std::integral_constant<int, 4>());
+  stage(std::integral_constant<int, 8>());
 }
 
 // to[R i + j] = from[j][i].

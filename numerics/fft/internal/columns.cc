@@ -1,0 +1,478 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "numerics/fft/internal/columns.h"
+
+#include <cstdint>
+
+#include "numerics/core/check.h"
+
+#undef HWY_TARGET_INCLUDE
+#define HWY_TARGET_INCLUDE "numerics/fft/internal/columns.cc"
+#include "hwy/foreach_target.h"  // IWYU pragma: keep
+#include "hwy/highway.h"
+#include "numerics/fft/internal/butterfly-inl.h"
+#include "numerics/fft/internal/vector-inl.h"
+
+HWY_BEFORE_NAMESPACE();
+namespace assay::fft::internal::HWY_NAMESPACE {
+namespace {
+
+// A block is rows of `lanes` numbers, vector by vector: the real parts of one, its imaginary parts.
+// So many bytes of it stay in the first-level cache.
+constexpr int64_t kCacheBytes = 24 * 1024;
+
+// Arrays of so many bytes go to memory past the caches.
+constexpr int64_t kStreamBytes = int64_t{4} << 20;
+
+template <int R, class D, class T>
+HWY_INLINE void Transform(D d, Vec<D>* re, Vec<D>* im, const Roots<T>& roots) {
+  if constexpr (R == 2) {
+    Butterfly2(re, im);
+  } else if constexpr (R == 4) {
+    Butterfly4(re, im);
+  } else if constexpr (R == 8) {
+    Butterfly8(re, im, Splat(d, roots.half_root), Splat(d, -roots.half_root));
+  } else if constexpr (R == 16) {
+    Butterfly16(d, re, im, roots.cosines + RootsOffset(16), roots.sines + RootsOffset(16),
+                roots.half_root);
+  } else {
+    ButterflyOdd<R>(d, re, im, roots.cosines + RootsOffset(R), roots.sines + RootsOffset(R));
+  }
+}
+
+// Interleaved rows, `stride` numbers T apart.
+template <class T>
+struct Rows {
+  T* at;
+  int64_t stride;
+  bool stream = false;
+};
+
+// Hides from the compiler that p is a sum of loop counters: it would otherwise keep one pointer a
+// row and, short of registers, all of them in memory.
+template <class P>
+HWY_INLINE P Opaque(P p) {
+  asm("" : "+r"(p));
+  return p;
+}
+
+// Row k of rows that are `leap` apart.
+template <class T>
+HWY_INLINE T* RowAt(T* at, int64_t leap, int k) {
+  return at + k * leap;
+}
+
+// Runs one step from `from` to `to` (the same or another block), in `count` sub-blocks.
+template <int R, class D, class T>
+HWY_INLINE void Middle(D d, int64_t lanes, int64_t m, const T* HWY_RESTRICT twiddles, int64_t count,
+                       const T* from, T* to, const Roots<T>& roots) {
+  constexpr int kWidth = kLanes<D>;
+  const int64_t leap = m * 2 * lanes;
+  for (int64_t b = 0; b < count; ++b) {
+    const T* w = twiddles;
+    for (int64_t p = 0; p < m; ++p) {
+      for (int64_t c = lanes; c > 0; c -= kWidth) {
+        const T* source = Opaque(from);
+        T* target = Opaque(to);
+        Vec<D> re[R], im[R];
+        ASSAY_UNROLL
+        for (int k = 0; k < R; ++k) {
+          const T* at = RowAt(source, leap, k);
+          re[k] = LoadRow(d, at);
+          im[k] = LoadRow(d, at + kWidth);
+        }
+        Transform<R>(d, re, im, roots);
+        StoreRow(d, re[0], target);
+        StoreRow(d, im[0], target + kWidth);
+        ASSAY_UNROLL
+        for (int j = 1; j < R; ++j) {
+          if (m > 1) Rotate(re[j], im[j], Splat(d, w[2 * j - 2]), Splat(d, w[2 * j - 1]));
+          T* at = RowAt(target, leap, j);
+          StoreRow(d, re[j], at);
+          StoreRow(d, im[j], at + kWidth);
+        }
+        from += 2 * kWidth;
+        to += 2 * kWidth;
+      }
+      w += 2 * (R - 1);
+    }
+    from += (R - 1) * leap;
+    to += (R - 1) * leap;
+  }
+}
+
+// The first step, from interleaved rows into the block.
+template <int R, class D, class T>
+HWY_INLINE void Enter(D d, int64_t lanes, int64_t m, const T* HWY_RESTRICT twiddles,
+                      Rows<const T> in, T* to, T conjugate, const Roots<T>& roots) {
+  constexpr int kWidth = kLanes<D>;
+  const int64_t leap = m * 2 * lanes, in_leap = m * in.stride;
+  const T* w = twiddles;
+  for (int64_t p = 0; p < m; ++p) {
+    const T* from = in.at + p * in.stride;
+    for (int64_t c = lanes; c > 0; c -= kWidth) {
+      const T* source = Opaque(from);
+      T* target = Opaque(to);
+      Vec<D> re[R], im[R];
+      ASSAY_UNROLL
+      for (int k = 0; k < R; ++k) {
+        LoadPairs(d, RowAt(source, in_leap, k), re[k], im[k]);
+        im[k] = Times(im[k], Splat(d, conjugate));
+      }
+      Transform<R>(d, re, im, roots);
+      StoreRow(d, re[0], target);
+      StoreRow(d, im[0], target + kWidth);
+      ASSAY_UNROLL
+      for (int j = 1; j < R; ++j) {
+        if (m > 1) Rotate(re[j], im[j], Splat(d, w[2 * j - 2]), Splat(d, w[2 * j - 1]));
+        T* at = RowAt(target, leap, j);
+        StoreRow(d, re[j], at);
+        StoreRow(d, im[j], at + kWidth);
+      }
+      from += 2 * kWidth;
+      to += 2 * kWidth;
+    }
+    w += 2 * (R - 1);
+  }
+}
+
+// The last step (m = 1), from the block into interleaved rows.
+template <int R, bool kStream, class D, class T>
+HWY_INLINE void LeaveTo(D d, int64_t lanes, const int32_t* first, int64_t count, const T* from,
+                        Rows<T> out, T conjugate, const Roots<T>& roots) {
+  constexpr int kWidth = kLanes<D>;
+  const int64_t row = 2 * lanes, out_leap = count * out.stride;
+  for (int64_t b = 0; b < count; ++b) {
+    T* to = out.at + first[b] * out.stride;
+    for (int64_t c = lanes; c > 0; c -= kWidth) {
+      const T* source = Opaque(from);
+      T* target = Opaque(to);
+      Vec<D> re[R], im[R];
+      ASSAY_UNROLL
+      for (int k = 0; k < R; ++k) {
+        const T* at = RowAt(source, row, k);
+        re[k] = LoadRow(d, at);
+        im[k] = LoadRow(d, at + kWidth);
+      }
+      Transform<R>(d, re, im, roots);
+      ASSAY_UNROLL
+      for (int j = 0; j < R; ++j) {
+        im[j] = Times(im[j], Splat(d, conjugate));
+        T* at = RowAt(target, out_leap, j);
+        if constexpr (kStream) {
+          StreamPairs(d, re[j], im[j], at);
+        } else {
+          StorePairs(d, re[j], im[j], at);
+        }
+      }
+      from += 2 * kWidth;
+      to += 2 * kWidth;
+    }
+    from += (R - 1) * row;
+  }
+}
+
+template <int R, class D, class T>
+HWY_INLINE void Leave(D d, int64_t lanes, const int32_t* first, int64_t count, const T* from,
+                      Rows<T> out, T conjugate, const Roots<T>& roots) {
+  if (out.stream) return LeaveTo<R, true>(d, lanes, first, count, from, out, conjugate, roots);
+  LeaveTo<R, false>(d, lanes, first, count, from, out, conjugate, roots);
+}
+
+enum class Kind { kEnter, kMiddle, kLeave };
+
+template <Kind kKind, int R, class D, class T>
+HWY_NOINLINE void RunStep(D d, int64_t lanes, const Step& step, const ColumnTables<T>& t,
+                          int64_t count, const T* from, T* to, Rows<const T> in, Rows<T> out,
+                          T conjugate, const Roots<T>& roots) {
+  const T* twiddles = t.twiddles.get() + step.twiddle_offset;
+  if constexpr (kKind == Kind::kEnter) {
+    Enter<R>(d, lanes, step.m, twiddles, in, to, conjugate, roots);
+  } else if constexpr (kKind == Kind::kMiddle) {
+    Middle<R>(d, lanes, step.m, twiddles, count, from, to, roots);
+  } else {
+    Leave<R>(d, lanes, t.first.data(), count, from, out, conjugate, roots);
+  }
+}
+
+template <Kind kKind, class D, class T>
+HWY_INLINE void AnyRadix(D d, int64_t lanes, const Step& step, const ColumnTables<T>& t,
+                         int64_t count, const T* from, T* to, Rows<const T> in, Rows<T> out,
+                         T conjugate, const Roots<T>& roots) {
+  switch (step.radix) {
+#define ASSAY_CASE(R) \
+  case R:             \
+    return RunStep<kKind, R>(d, lanes, step, t, count, from, to, in, out, conjugate, roots)
+    ASSAY_CASE(2);
+    ASSAY_CASE(3);
+    ASSAY_CASE(4);
+    ASSAY_CASE(5);
+    ASSAY_CASE(7);
+    ASSAY_CASE(8);
+    ASSAY_CASE(11);
+    ASSAY_CASE(13);
+    ASSAY_CASE(16);
+#undef ASSAY_CASE
+    default:
+      ASSAY_CHECK(false);
+  }
+}
+
+// Steps [step, last) in place on `count` sub-blocks at `block`; those that fit the cache are
+// finished one after the other.
+template <class D, class T>
+void Descend(D d, int64_t lanes, const ColumnTables<T>& t, size_t step, size_t last, int64_t count,
+             T* block, const Roots<T>& roots) {
+  for (; step < last; ++step) {
+    const Step& s = t.steps[step];
+    const int64_t rows = s.radix * s.m;
+    const int64_t bytes = rows * 2 * lanes * static_cast<int64_t>(sizeof(T));
+    if (count > 1 && count * bytes > kCacheBytes) {
+      for (int64_t b = 0; b < count; ++b) {
+        Descend(d, lanes, t, step, last, 1, block + b * rows * 2 * lanes, roots);
+      }
+      return;
+    }
+    AnyRadix<Kind::kMiddle>(d, lanes, s, t, count, block, block, Rows<const T>{}, Rows<T>{}, T{1},
+                            roots);
+    count *= s.radix;
+  }
+}
+
+// The first sweep where n1 = R = lanes: a butterfly of rows, vectors along p, the outputs of each p
+// put side by side by a transposition in registers.
+template <int R, class D, class T>
+HWY_INLINE void ButterflyFirst(D d, const BlockTables<T>& t, const T* in, T* tiles, T conjugate,
+                               int64_t begin, int64_t end) {
+  constexpr int kWidth = kLanes<D>;
+  const int64_t n2 = t.n2;
+  for (int64_t block = begin; block < end; ++block) {
+    const int64_t p = BlockBegin(block, n2, R);
+    const T* w = t.twiddles.get() + block * (R - 1) * 2 * R;
+    for (int c = 0; c < R; c += kWidth) {
+      Vec<D> re[R], im[R];
+      ASSAY_UNROLL
+      for (int k = 0; k < R; ++k) {
+        LoadPairs(d, in + 2 * (p + c + n2 * k), re[k], im[k]);
+        im[k] = Times(im[k], Splat(d, conjugate));
+      }
+      Transform<R>(d, re, im, *t.roots);
+      ASSAY_UNROLL
+      for (int j = 1; j < R; ++j) {
+        Rotate(re[j], im[j], LoadRow(d, w + (j - 1) * 2 * R + c),
+               LoadRow(d, w + (j - 1) * 2 * R + R + c));
+      }
+      ASSAY_UNROLL
+      for (int j = 0; j < R; j += kWidth) {
+        TransposeSquare(d, re + j);
+        TransposeSquare(d, im + j);
+        ASSAY_UNROLL
+        for (int i = 0; i < kWidth; ++i) {
+          T* to = tiles + (p + c + i) * 2 * R + 2 * j;
+          StoreRow(d, re[j + i], to);
+          StoreRow(d, im[j + i], to + kWidth);
+        }
+      }
+    }
+  }
+}
+
+// Where the transformed columns of a block leave it: row k1 times w^(k1 q), turned so that vectors
+// run along k1 from here on.
+template <class D, class T>
+HWY_INLINE void Turn(D d, const BlockTables<T>& t, const T* buffer, T* tiles, int64_t block) {
+  constexpr int kWidth = kLanes<D>;
+  const int64_t lanes = t.lanes, row = 2 * lanes;
+  const int64_t q = BlockBegin(block, t.n2, t.lanes);
+  const int last = t.first.steps.empty() ? 1 : t.first.steps.back().radix;
+  const int64_t blocks = t.n1 / last;
+  const int64_t tiles_count = BlockCount(t.n1, t.lanes);
+  const T* by_row = t.row_twiddles.get() + block * lanes * row;
+  const T* by_tile = t.tile_twiddles.get() + block * tiles_count * row;
+  const bool stream = t.n * static_cast<int64_t>(sizeof(T)) >= kStreamBytes;
+  for (int64_t tile = 0; tile < tiles_count; ++tile) {
+    const int64_t k_begin = BlockBegin(tile, t.n1, t.lanes);
+    T* to_tile = tiles + tile * TileStride(t) + q * row;
+    for (int64_t kc = 0; kc < lanes; kc += kWidth) {
+      const T* from[kWidth];
+      int64_t rest = (k_begin + kc) % blocks, digit = (k_begin + kc) / blocks;
+      for (int i = 0; i < kWidth; ++i) {
+        from[i] = buffer + (t.first.sub_block[rest] * int64_t{last} + digit) * row;
+        if (++rest == blocks) {
+          rest = 0;
+          ++digit;
+        }
+      }
+      for (int64_t c = 0; c < lanes; c += kWidth) {
+        const Vec<D> tile_r = LoadRow(d, by_tile + tile * row + c);
+        const Vec<D> tile_i = LoadRow(d, by_tile + tile * row + lanes + c);
+        Vec<D> re[kWidth], im[kWidth];
+        ASSAY_UNROLL
+        for (int i = 0; i < kWidth; ++i) {
+          re[i] = LoadRow(d, from[i] + 2 * c);
+          im[i] = LoadRow(d, from[i] + 2 * c + kWidth);
+          Vec<D> wr = LoadRow(d, by_row + (kc + i) * row + c);
+          Vec<D> wi = LoadRow(d, by_row + (kc + i) * row + lanes + c);
+          Rotate(wr, wi, tile_r, tile_i);
+          Rotate(re[i], im[i], wr, wi);
+        }
+        TransposeSquare(d, re);
+        TransposeSquare(d, im);
+        ASSAY_UNROLL
+        for (int i = 0; i < kWidth; ++i) {
+          T* to = to_tile + (c + i) * row + 2 * kc;
+          if (stream) {
+            StreamRow(d, re[i], to);
+            StreamRow(d, im[i], to + kWidth);
+          } else {
+            StoreRow(d, re[i], to);
+            StoreRow(d, im[i], to + kWidth);
+          }
+        }
+      }
+    }
+  }
+}
+
+template <class D, class T>
+void First(D d, const BlockTables<T>& t, const T* in, T* tiles, T* buffer, T conjugate,
+           int64_t begin, int64_t end) {
+  if (t.butterfly_first) {
+    if (t.lanes == 8) {
+      if constexpr (kLanes<D> <= 8) ButterflyFirst<8>(d, t, in, tiles, conjugate, begin, end);
+    } else {
+      ButterflyFirst<16>(d, t, in, tiles, conjugate, begin, end);
+    }
+    return;
+  }
+  for (int64_t block = begin; block < end; ++block) {
+    const int64_t q = BlockBegin(block, t.n2, t.lanes);
+    AnyRadix<Kind::kEnter>(d, t.lanes, t.first.steps[0], t.first, 1, static_cast<const T*>(nullptr),
+                           buffer, Rows<const T>{in + 2 * q, 2 * t.n2}, Rows<T>{}, conjugate,
+                           *t.roots);
+    Descend(d, t.lanes, t.first, 1, t.first.steps.size(), t.first.steps[0].radix, buffer, *t.roots);
+    Turn(d, t, buffer, tiles, block);
+  }
+}
+
+template <class D, class T>
+void Second(D d, const BlockTables<T>& t, T* tiles, T* out, T* buffer, T conjugate, int64_t begin,
+            int64_t end) {
+  const size_t last = t.second.steps.size() - 1;
+  for (int64_t tile = begin; tile < end; ++tile) {
+    T* block = tiles + tile * TileStride(t);
+    const Rows<T> rows{out + 2 * BlockBegin(tile, t.n1, t.lanes), 2 * t.n1,
+                       t.n * static_cast<int64_t>(sizeof(T)) >= kStreamBytes &&
+                           reinterpret_cast<uintptr_t>(out) % 64 == 0 && 2 * t.n1 % 16 == 0};
+    const T* from = block;
+    if (last > 0) {
+      // Out of place into the buffer, where there is one, so that `tiles` is read once and stays
+      // clean.
+      T* work = buffer == nullptr ? block : buffer;
+      AnyRadix<Kind::kMiddle>(d, t.lanes, t.second.steps[0], t.second, 1, from, work,
+                              Rows<const T>{}, Rows<T>{}, conjugate, *t.roots);
+      Descend(d, t.lanes, t.second, 1, last, t.second.steps[0].radix, work, *t.roots);
+      from = work;
+    }
+    const int radix = t.second.steps[last].radix;
+    AnyRadix<Kind::kLeave>(d, t.lanes, t.second.steps[last], t.second, t.n2 / radix, from,
+                           static_cast<T*>(nullptr), Rows<const T>{}, rows, conjugate, *t.roots);
+  }
+}
+
+// Calls body with the tag for blocks of `lanes` columns: the widest vectors of at most that many.
+template <class T, class Body>
+HWY_INLINE void WithTag(int lanes, Body body) {
+  if constexpr (kLanes < Full < T >>> 8) {
+    if (lanes == 8) return body(Eight<T>());
+  }
+  body(Full<T>());
+}
+
+template <class T>
+HWY_INLINE void FirstAny(const BlockTables<T>& t, const T* in, T* tiles, T* buffer, T conjugate,
+                         int64_t begin, int64_t end) {
+  WithTag<T>(t.lanes, [&](auto d) { First(d, t, in, tiles, buffer, conjugate, begin, end); });
+}
+
+template <class T>
+HWY_INLINE void SecondAny(const BlockTables<T>& t, T* tiles, T* out, T* buffer, T conjugate,
+                          int64_t begin, int64_t end) {
+  WithTag<T>(t.lanes, [&](auto d) { Second(d, t, tiles, out, buffer, conjugate, begin, end); });
+}
+
+template <class T>
+HWY_INLINE void BothAny(const BlockTables<T>& t, const T* in, T* out, T* tiles, T* buffer,
+                        T conjugate) {
+  WithTag<T>(t.lanes, [&](auto d) {
+    First(d, t, in, tiles, buffer, conjugate, 0, BlockCount(t.n2, t.lanes));
+    Second(d, t, tiles, out, buffer, conjugate, 0, BlockCount(t.n1, t.lanes));
+  });
+}
+
+}  // namespace
+
+void FirstF32(const BlockTables<float>& t, const float* in, float* tiles, float* buffer,
+              float conjugate, int64_t begin, int64_t end) {
+  FirstAny(t, in, tiles, buffer, conjugate, begin, end);
+}
+void FirstF64(const BlockTables<double>& t, const double* in, double* tiles, double* buffer,
+              double conjugate, int64_t begin, int64_t end) {
+  FirstAny(t, in, tiles, buffer, conjugate, begin, end);
+}
+void SecondF32(const BlockTables<float>& t, float* tiles, float* out, float* buffer,
+               float conjugate, int64_t begin, int64_t end) {
+  SecondAny(t, tiles, out, buffer, conjugate, begin, end);
+}
+void SecondF64(const BlockTables<double>& t, double* tiles, double* out, double* buffer,
+               double conjugate, int64_t begin, int64_t end) {
+  SecondAny(t, tiles, out, buffer, conjugate, begin, end);
+}
+void BothF32(const BlockTables<float>& t, const float* in, float* out, float* tiles, float* buffer,
+             float conjugate) {
+  BothAny(t, in, out, tiles, buffer, conjugate);
+}
+void BothF64(const BlockTables<double>& t, const double* in, double* out, double* tiles,
+             double* buffer, double conjugate) {
+  BothAny(t, in, out, tiles, buffer, conjugate);
+}
+
+}  // namespace assay::fft::internal::HWY_NAMESPACE
+HWY_AFTER_NAMESPACE();
+
+#if HWY_ONCE
+namespace assay::fft::internal {
+
+HWY_EXPORT(FirstF32);
+HWY_EXPORT(FirstF64);
+HWY_EXPORT(SecondF32);
+HWY_EXPORT(SecondF64);
+HWY_EXPORT(BothF32);
+HWY_EXPORT(BothF64);
+
+void FirstSweep(const BlockTables<float>& t, const float* in, float* tiles, float* buffer,
+                float conjugate, int64_t begin, int64_t end) {
+  HWY_DYNAMIC_DISPATCH(FirstF32)(t, in, tiles, buffer, conjugate, begin, end);
+}
+void FirstSweep(const BlockTables<double>& t, const double* in, double* tiles, double* buffer,
+                double conjugate, int64_t begin, int64_t end) {
+  HWY_DYNAMIC_DISPATCH(FirstF64)(t, in, tiles, buffer, conjugate, begin, end);
+}
+void SecondSweep(const BlockTables<float>& t, float* tiles, float* out, float* buffer,
+                 float conjugate, int64_t begin, int64_t end) {
+  HWY_DYNAMIC_DISPATCH(SecondF32)(t, tiles, out, buffer, conjugate, begin, end);
+}
+void SecondSweep(const BlockTables<double>& t, double* tiles, double* out, double* buffer,
+                 double conjugate, int64_t begin, int64_t end) {
+  HWY_DYNAMIC_DISPATCH(SecondF64)(t, tiles, out, buffer, conjugate, begin, end);
+}
+void BothSweeps(const BlockTables<float>& t, const float* in, float* out, float* tiles,
+                float* buffer, float conjugate) {
+  HWY_DYNAMIC_DISPATCH(BothF32)(t, in, out, tiles, buffer, conjugate);
+}
+void BothSweeps(const BlockTables<double>& t, const double* in, double* out, double* tiles,
+                double* buffer, double conjugate) {
+  HWY_DYNAMIC_DISPATCH(BothF64)(t, in, out, tiles, buffer, conjugate);
+}
+
+}  // namespace assay::fft::internal
+#endif  // HWY_ONCE

@@ -1,0 +1,137 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// columns.h: transforms whose vectors run across columns, the engine of all but the shortest
+// lengths.
+//
+// Of N = n1 n2 samples, written row by row as a matrix of n1 rows and n2 columns, the transform is:
+// transform every column, multiply element (k1, q) by w^(k1 q), transform every row; X[k1 + n1 k2]
+// is element k2 of row k1. Columns are taken `lanes` at a time, so every operation fills a vector,
+// no matter how short the columns are; a block of columns fits a cache; and the data passes through
+// memory twice, whatever N. (Gentleman and Sande 1966; Bailey, FFTs in external or hierarchical
+// memory, 1990.)
+//
+// Every output is made by the same operations in the same order whatever the width of the vectors,
+// the address or the number of threads, so the bits depend on none of them.
+#ifndef ASSAY_NUMERICS_FFT_INTERNAL_COLUMNS_H_
+#define ASSAY_NUMERICS_FFT_INTERNAL_COLUMNS_H_
+
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+namespace assay::fft::internal {
+
+// cos and sin(2 pi j / R) for R = 3, 5, 7, 11, 13, 16 at RootsOffset(R), and sqrt(1/2).
+template <class T>
+struct Roots {
+  T cosines[56];
+  T sines[56];
+  T half_root;
+};
+
+constexpr int RootsOffset(int radix) {
+  switch (radix) {
+    case 3:
+      return 0;
+    case 5:
+      return 3;
+    case 7:
+      return 8;
+    case 11:
+      return 15;
+    case 13:
+      return 26;
+    default:  // 16
+      return 40;
+  }
+}
+
+// One step of a column's transform in place (decimation in frequency): in each of the sub-blocks of
+// radix * m rows, the rows p + m k, k = 0..radix-1, become their transform, row j times w^(j p).
+struct Step {
+  int radix;
+  int64_t m;
+  int64_t twiddle_offset;  // into ColumnTables::twiddles; none where m = 1
+};
+
+// The transform of a column of `length` rows, as steps.
+template <class T>
+struct ColumnTables {
+  int64_t length = 1;
+  std::vector<Step> steps;
+  // Step after step: for p = 0..m-1, for j = 1..radix-1: re, im of w^(j p).
+  std::unique_ptr<T[]> twiddles;
+  // After the last step (radix R) the rows of sub-block b are the outputs
+  // first[b] + (length / R) j, j = 0..R-1; sub_block[first[b]] = b.
+  std::vector<int32_t> first;
+  std::vector<int32_t> sub_block;
+};
+
+// A transform of n = n1 n2 points in two sweeps.
+template <class T>
+struct BlockTables {
+  int64_t n = 0;
+  int64_t n1 = 0;
+  int64_t n2 = 0;
+  int lanes = 0;  // columns in a block
+  // n1 = lanes: the first sweep is one butterfly across rows and a transposition in registers.
+  bool butterfly_first = false;
+  ColumnTables<T> first;   // of n1 rows; unused if butterfly_first
+  ColumnTables<T> second;  // of n2 rows
+  // The factors w^(k1 q) between the sweeps, for the block of columns that begins at q.
+  // butterfly_first: [block][k1 = 1..n1-1][re of lanes | im of lanes]. Otherwise k1 = k + i, where
+  // k begins a tile (below), and the factor is the product of w^(k q) and w^(i q): tile_twiddles
+  // [block][tile][re | im] and row_twiddles [block][i = 0..lanes-1][re | im].
+  std::unique_ptr<T[]> twiddles;
+  std::unique_ptr<T[]> tile_twiddles;
+  std::unique_ptr<T[]> row_twiddles;
+  const Roots<T>* roots = nullptr;
+};
+
+// Blocks begin at every lanes-th column; a last one that would stick out begins earlier.
+inline int64_t BlockCount(int64_t columns, int lanes) { return (columns + lanes - 1) / lanes; }
+inline int64_t BlockBegin(int64_t block, int64_t columns, int lanes) {
+  return block * lanes + lanes <= columns ? block * lanes : columns - lanes;
+}
+
+// Between the sweeps the numbers lie in tiles, one for each block of n1's: n2 rows of
+// [re of lanes | im of lanes]. Tiles lie this many T apart: not a power of two, since what is a
+// power of two apart falls into the same places of caches and the same banks of memory.
+template <class T>
+int64_t TileStride(const BlockTables<T>& t) {
+  return (t.n2 + (t.butterfly_first ? 0 : 9)) * 2 * t.lanes;
+}
+
+// How many T the two sweeps need between them, and each thread beside that.
+template <class T>
+int64_t TileSize(const BlockTables<T>& t) {
+  return BlockCount(t.n1, t.lanes) * TileStride(t);
+}
+template <class T>
+int64_t BufferSize(const BlockTables<T>& t) {
+  if (t.butterfly_first) return 0;
+  return (t.n1 > t.n2 ? t.n1 : t.n2) * 2 * t.lanes;
+}
+
+// The first sweep: blocks [begin, end) of the n2 columns, from interleaved `in` into `tiles`.
+// The second: blocks [begin, end) of the n1 rows, from `tiles` into interleaved `out`. `tiles` is
+// overwritten. Both: `buffer` of BufferSize; tiles and buffer are aligned to 64 bytes.
+//   conjugate: -1 to conjugate what is read and what is written, which turns the forward transform
+//   into the backward one; 1 otherwise.
+void FirstSweep(const BlockTables<float>& t, const float* in, float* tiles, float* buffer,
+                float conjugate, int64_t begin, int64_t end);
+void FirstSweep(const BlockTables<double>& t, const double* in, double* tiles, double* buffer,
+                double conjugate, int64_t begin, int64_t end);
+void SecondSweep(const BlockTables<float>& t, float* tiles, float* out, float* buffer,
+                 float conjugate, int64_t begin, int64_t end);
+void SecondSweep(const BlockTables<double>& t, double* tiles, double* out, double* buffer,
+                 double conjugate, int64_t begin, int64_t end);
+// Both, all blocks, in one call.
+void BothSweeps(const BlockTables<float>& t, const float* in, float* out, float* tiles,
+                float* buffer, float conjugate);
+void BothSweeps(const BlockTables<double>& t, const double* in, double* out, double* tiles,
+                double* buffer, double conjugate);
+
+}  // namespace assay::fft::internal
+
+#endif  // ASSAY_NUMERICS_FFT_INTERNAL_COLUMNS_H_

@@ -1,0 +1,89 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// plan_tables.h: what a plan knows, and the transform that it drives.
+#ifndef ASSAY_NUMERICS_FFT_INTERNAL_PLAN_TABLES_H_
+#define ASSAY_NUMERICS_FFT_INTERNAL_PLAN_TABLES_H_
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "numerics/core/thread_pool.h"
+#include "numerics/fft/internal/columns.h"
+
+namespace assay::fft::internal {
+
+// A pass of Stockham's algorithm and where its twiddles begin.
+struct PassInfo {
+  int radix;
+  int64_t m;
+  int64_t stride;
+  int64_t twiddle_offset;  // into PlanTables::twiddles
+};
+
+template <class T>
+struct PlanTables {
+  int64_t n = 0;
+  double l2_bound = 0;
+  double path_bound = 0;
+  int64_t scratch_size = 0;  // on one thread
+  Roots<T> roots;
+  // One of three: two sweeps over blocks of columns;
+  std::unique_ptr<BlockTables<T>> blocks;
+  // Stockham's passes, for what is too short or too odd for that. Pass after pass, for
+  // j = 1..radix-1: m real parts of w^(j p), p = 0..m-1, then m imaginary parts;
+  std::vector<PassInfo> passes;
+  std::unique_ptr<T[]> twiddles;
+  // or Bluestein's chirp: the transform of length M, the chirp exp(-i pi j^2 / n), and the
+  // transform of its conjugate, divided by M; both interleaved.
+  std::unique_ptr<const PlanTables<T>> inner;
+  std::unique_ptr<T[]> chirp;
+  std::unique_ptr<T[]> kernel;
+};
+
+// No prime factor above 13.
+bool IsSmooth(int64_t n);
+
+// 2^-24 or 2^-53.
+template <class T>
+double UnitRoundoff();
+
+// The tables for 1 <= n <= kMaxSize; null without memory.
+template <class T>
+std::unique_ptr<PlanTables<T>> MakeTables(int64_t n);
+
+// How many T of scratch a transform on so many threads needs.
+template <class T>
+int64_t ScratchSize(const PlanTables<T>& t, int threads);
+
+// The n-point transform of interleaved `in` into interleaved `out` (the same memory or disjoint).
+// The backward transform is conj(F(conj(x))); both conjugations ride on the first and the last
+// pass. `scratch` is of ScratchSize(t, threads of the pool); pool may be null.
+template <class T>
+void Transform(const PlanTables<T>& t, const T* in, T* out, T* scratch, bool backward,
+               ThreadPool* pool);
+
+// The passes, for people; see Plan::Describe.
+template <class T>
+std::string Describe(const PlanTables<T>& t);
+
+absl::Status NoMemory(int64_t n);
+
+// The buffers of a transform: sizes in elements, bytes of one element, and what the plan wants.
+struct Buffer {
+  const void* data;
+  size_t size;
+  int64_t element_bytes;
+  int64_t wanted;
+};
+
+// Ok if in and out have the sizes wanted, scratch at least, and none overlaps another, but for
+// in == out where that is allowed.
+absl::Status CheckBuffers(const Buffer& in, const Buffer& out, const Buffer& scratch,
+                          bool in_place_allowed);
+
+}  // namespace assay::fft::internal
+
+#endif  // ASSAY_NUMERICS_FFT_INTERNAL_PLAN_TABLES_H_
