@@ -135,7 +135,7 @@ BigFloat Log10(const BigFloat& x, Precision precision);
 BigFloat Pow(const BigFloat& x, const BigFloat& y, Precision precision);
 
 // Radians. NaN for |x| >= 2^kTrigonometricLimit: that would need as many bits of pi.
-inline constexpr int kTrigonometricLimit = 16384;
+inline constexpr int kTrigonometricLimit = 2048;
 BigFloat Sin(const BigFloat& x, Precision precision);
 BigFloat Cos(const BigFloat& x, Precision precision);
 BigFloat Tan(const BigFloat& x, Precision precision);

@@ -87,7 +87,7 @@ BigInteger ComputeHalfPi(int bits) {
 template <BigInteger (*Compute)(int)>
 BigInteger Constant(int bits) {
   constexpr int kSpare = 40;  // more than the bits of 28 * 2^26 units of error
-  constexpr int kKept = 640;
+  constexpr int kKept = 2600;
   if (bits + kSpare > kKept) return Compute(bits + kSpare) >> kSpare;
   static const BigInteger* const kept = new BigInteger(Compute(kKept));
   return *kept >> (kKept - bits);
