@@ -82,12 +82,8 @@ double DotCondition(std::span<const double> x, std::span<const double> y) {
   ExactAccumulator absolute;
   for (size_t i = 0; i < x.size(); ++i) {
     if (x[i] - x[i] != 0 || y[i] - y[i] != 0) return kNaN;
-    HiLo<double> product = TwoProduct(x[i], y[i]);
-    sum.Add(product.hi);
-    sum.Add(product.lo);
-    if (product.hi < 0) product = {-product.hi, -product.lo};
-    absolute.Add(product.hi);
-    absolute.Add(product.lo);
+    sum.AddProduct(x[i], y[i]);
+    absolute.AddProduct(std::fabs(x[i]), std::fabs(y[i]));
   }
   const double quotient = Quotient(absolute.Round<double>(), sum.Round<double>());
   return absolute.Round<double>() == 0 ? quotient : 2 * quotient;

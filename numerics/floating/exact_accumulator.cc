@@ -4,10 +4,13 @@
 #include <algorithm>
 #include <bit>
 #include <cstdint>
+#include <iterator>
 #include <limits>
+#include <span>
 #include <type_traits>
 
 #include "numerics/core/bits.h"
+#include "numerics/floating/internal/exact_blocks.h"
 
 namespace assay::floating {
 namespace {
@@ -15,7 +18,7 @@ namespace {
 constexpr uint64_t kSignBit = uint64_t{1} << 63;
 constexpr uint64_t kFractionMask = (uint64_t{1} << 52) - 1;
 constexpr uint64_t kLowHalf = 0xffffffffu;
-constexpr int kUnitExponent = -1074;  // weight of bit 0 of limb 0
+constexpr int kUnitExponent = -2148;  // weight of bit 0 of limb 0
 
 template <class T>
 T FromBits(uint64_t bits) {
@@ -64,7 +67,7 @@ void ExactAccumulator::AddFinite(uint64_t bits) {
   const int field = static_cast<int>((bits >> 52) & 0x7ff);
   const uint64_t fraction = bits & kFractionMask;
   const uint64_t significand = field != 0 ? fraction | (uint64_t{1} << 52) : fraction;
-  const int position = field != 0 ? field - 1 : 0;
+  const int position = (field != 0 ? field - 1 : 0) + (-1074 - kUnitExponent);
   const int limb = position >> 5;
   const int shift = position & 31;
   const int64_t low = static_cast<int64_t>((significand << shift) & kLowHalf);
@@ -96,15 +99,18 @@ void ExactAccumulator::Propagate() {
   pending_ = 0;
 }
 
+void ExactAccumulator::Reserve(int count) {
+  if (pending_ + count > kMaxPending) Propagate();
+  pending_ += count;
+}
+
 template <class T>
-void ExactAccumulator::AddAll(std::span<const T> x) {
-  size_t i = 0;
-  while (i < x.size()) {
-    if (pending_ >= kMaxPending) Propagate();
-    const size_t count = std::min(x.size() - i, static_cast<size_t>(kMaxPending - pending_));
-    pending_ += static_cast<int>(count);
-    uint64_t not_minus_zero = 0;
-    for (size_t end = i + count; i < end; ++i) {
+void ExactAccumulator::AddSingly(std::span<const T> x) {
+  uint64_t not_minus_zero = 0;
+  for (size_t i = 0; i < x.size();) {
+    const size_t count = std::min(x.size() - i, size_t{64});
+    Reserve(static_cast<int>(count));
+    for (const size_t end = i + count; i < end; ++i) {
       const uint64_t bits = FloatBits(static_cast<double>(x[i]));
       not_minus_zero |= bits ^ kSignBit;
       if (((bits >> 52) & 0x7ff) == 0x7ff) {
@@ -113,14 +119,83 @@ void ExactAccumulator::AddAll(std::span<const T> x) {
         AddFinite(bits);
       }
     }
-    any_ = true;
-    if (not_minus_zero != 0) only_minus_zero_ = false;
+  }
+  any_ = any_ || !x.empty();
+  if (not_minus_zero != 0) only_minus_zero_ = false;
+}
+
+template <class T>
+void ExactAccumulator::AddAll(std::span<const T> x) {
+  constexpr size_t kLeast = 64;  // fewer are as well added singly
+  while (x.size() >= kLeast) {
+    const size_t count =
+        std::min(x.size() - x.size() % 32, static_cast<size_t>(internal::kExactBlock));
+    double sum[3];
+    const bool exact = internal::SumExactly(x.data(), static_cast<int64_t>(count), sum);
+    // Zeros alone may all be negative.
+    if (exact && (sum[0] != 0 || sum[1] != 0 || sum[2] != 0)) {
+      AddSingly(std::span<const double>(sum));
+      only_minus_zero_ = false;
+    } else {
+      AddSingly(x.first(count));
+    }
+    x = x.subspan(count);
+  }
+  AddSingly(x);
+}
+
+template <class H>
+void ExactAccumulator::AddHalves(std::span<const H> x) {
+  float wide[512];
+  while (!x.empty()) {
+    const size_t count = std::min(x.size(), std::size(wide));
+    for (size_t i = 0; i < count; ++i) wide[i] = x[i].ToFloat();
+    AddAll(std::span<const float>(wide, count));
+    x = x.subspan(count);
   }
 }
 
-void ExactAccumulator::Add(double x) { AddAll(std::span<const double>(&x, 1)); }
+void ExactAccumulator::AddProduct(double x, double y) {
+  if (!(x - x == 0 && y - y == 0)) {
+    AddSpecial(x * y);
+    any_ = true;
+    only_minus_zero_ = false;
+    return;
+  }
+  const uint64_t x_bits = FloatBits(x);
+  const uint64_t y_bits = FloatBits(y);
+  const auto significand = [](uint64_t bits) {
+    return ((bits >> 52) & 0x7ff) != 0 ? (bits & kFractionMask) | (uint64_t{1} << 52)
+                                       : bits & kFractionMask;
+  };
+  const auto position_of = [](uint64_t bits) {
+    return std::max(static_cast<int>((bits >> 52) & 0x7ff), 1) - 1;
+  };
+  const Wide128 product = MultiplyWide(significand(x_bits), significand(y_bits));
+  const int position = position_of(x_bits) + position_of(y_bits);  // from 2^-2148 on
+  const bool negative = ((x_bits ^ y_bits) & kSignBit) != 0;
+  any_ = true;
+  if (product.high != 0 || product.low != 0 || !negative) only_minus_zero_ = false;
+  Reserve(1);
+  const int shift = position & 31;
+  const uint64_t words[4] = {product.low & kLowHalf, product.low >> 32, product.high & kLowHalf,
+                             product.high >> 32};
+  uint64_t carry = 0;
+  int64_t* limb = &limbs_[static_cast<size_t>(position >> 5)];
+  for (const uint64_t word : words) {
+    const uint64_t shifted = (word << shift) | carry;
+    carry = shifted >> 32;
+    const int64_t part = static_cast<int64_t>(shifted & kLowHalf);
+    *limb++ += negative ? -part : part;
+  }
+  *limb += negative ? -static_cast<int64_t>(carry) : static_cast<int64_t>(carry);
+}
+
+void ExactAccumulator::Add(double x) { AddSingly(std::span<const double>(&x, 1)); }
 void ExactAccumulator::Add(std::span<const double> x) { AddAll(x); }
 void ExactAccumulator::Add(std::span<const float> x) { AddAll(x); }
+void ExactAccumulator::Add(std::span<const Half> x) { AddHalves(x); }
+void ExactAccumulator::Add(std::span<const BFloat16> x) { AddHalves(x); }
 
 void ExactAccumulator::Merge(const ExactAccumulator& other) {
   ExactAccumulator carried = other;

@@ -2,16 +2,18 @@
 // A sum without rounding: a fixed-point register wide enough for every f64, rounded once at the
 // end.
 //
-// The register holds 2^-1074 to 2^1023 and 80 further bits for carries, in 68 limbs of 64 bits that
-// overlap by half: limb k counts units of 2^(32 k - 1074). An addition touches two limbs and
-// nothing carries until 2000 additions are pending, so the cost is a few nanoseconds a number.
-// Because integers are added, order and grouping cannot matter: any permutation of the same
-// numbers, added or merged in any way, gives the same bits.
+// The register holds 2^-2148 to 2^2048, the range of products of two f64, and 128 further bits for
+// carries, in 135 limbs of 64 bits that overlap by half: limb k counts units of 2^(32 k - 2148). An
+// addition touches two limbs and nothing carries until 2000 additions are pending. Blocks of
+// numbers whose exponents lie together are first added up exactly in vector registers
+// (internal/exact_blocks.h), at the speed of memory; the others cost a few nanoseconds a number.
+// Because nothing rounds, order and grouping cannot matter: any permutation of the same numbers,
+// added or merged in any way, gives the same bits.
 //
 // Example: ExactAccumulator a; a.Add(1e100); a.Add(1.0); a.Add(-1e100); a.Round<double>();  // 1.0
 //
 // Source: Neal, Fast exact summation using small and large superaccumulators (arXiv 1505.05571,
-//   2015), the small one.
+//   2015), the small one; for the blocks as there.
 #ifndef ASSAY_NUMERICS_FLOATING_EXACT_ACCUMULATOR_H_
 #define ASSAY_NUMERICS_FLOATING_EXACT_ACCUMULATOR_H_
 
@@ -20,6 +22,7 @@
 #include <span>
 
 #include "numerics/floating/error_free.h"
+#include "numerics/floating/half.h"
 
 namespace assay::floating {
 
@@ -33,6 +36,12 @@ class ExactAccumulator {
   void Add(std::span<const double> x);
   void Add(std::span<const float> x);
 
+  void Add(std::span<const Half> x);
+  void Add(std::span<const BFloat16> x);
+
+  // Adds the product x y exactly, whatever its exponent. 0 times infinity is NaN.
+  void AddProduct(double x, double y);
+
   // Adds everything that `other` holds. Exact.
   void Merge(const ExactAccumulator& other);
 
@@ -40,7 +49,7 @@ class ExactAccumulator {
   //   nothing added: +0;   only -0 added: -0;   exact cancellation otherwise: +0;
   //   a NaN, or infinities of both signs: the canonical quiet NaN;   one sign of infinity: it;
   //   beyond the range of T: an infinity. Subnormal results are rounded to the subnormal grid.
-  // Does not change the sum; more may be added afterwards. Cost: about 70 integer steps.
+  // Does not change the sum; more may be added afterwards. Cost: some 200 integer steps.
   template <BinaryFloat T>
   T Round() const;
 
@@ -49,14 +58,21 @@ class ExactAccumulator {
   HiLo<double> RoundToDoubleWord() const;
 
  private:
-  static constexpr int kLimbs = 68;
+  static constexpr int kLimbs = 135;
   static constexpr int kMaxPending = 2000;  // 2000 (2^52 + 2^32) + 2^33 < 2^63
 
   void AddFinite(uint64_t bits);
   void AddSpecial(double x);
   void Propagate();
+  // Room for `count` more additions before the next carry.
+  void Reserve(int count);
+  // One number after the other.
+  template <class T>
+  void AddSingly(std::span<const T> x);
   template <class T>
   void AddAll(std::span<const T> x);
+  template <class H>
+  void AddHalves(std::span<const H> x);
 
   std::array<int64_t, kLimbs> limbs_ = {};
   int pending_ = 0;   // additions since the last carry

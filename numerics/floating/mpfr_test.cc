@@ -10,6 +10,7 @@
 #include "gtest/gtest.h"
 #include "numerics/core/random.h"
 #include "numerics/floating/cancellation.h"
+#include "numerics/floating/dot.h"
 #include "numerics/floating/ill_conditioned.h"
 #include "numerics/floating/mpfr_number.h"
 #include "numerics/floating/sum.h"

@@ -6,10 +6,13 @@
 #include <cstdint>
 #include <limits>
 #include <span>
+#include <type_traits>
+#include <utility>
 
-#include "numerics/core/check.h"
 #include "numerics/floating/error_free.h"
 #include "numerics/floating/exact_accumulator.h"
+#include "numerics/floating/half.h"
+#include "numerics/floating/internal/pairwise_lanes.h"
 
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "numerics/floating/sum.cc"
@@ -20,41 +23,11 @@ HWY_BEFORE_NAMESPACE();
 namespace assay::floating {
 namespace HWY_NAMESPACE {
 
-namespace hn = hwy::HWY_NAMESPACE;
+#include "numerics/floating/internal/lanes-inl.h"
 
 // Four registers at a time hold their state; a block of rows is swept once for each group of four,
 // so that narrow targets do not spill. 32 rows of 256 bytes stay in the first-level cache.
 constexpr int64_t kRowsPerBlock = 32;
-
-template <class T>
-constexpr int64_t LaneCount() {
-  return 256 / static_cast<int64_t>(sizeof(T));
-}
-
-// The widest register of the target, up to 64 bytes.
-template <class T>
-struct Register {
-  using Tag = hn::CappedTag<T, 64 / sizeof(T)>;
-  using V = hn::Vec<Tag>;
-  static int64_t Width() { return static_cast<int64_t>(hn::Lanes(Tag())); }
-  static V Load(const T* p) { return hn::LoadU(Tag(), p); }
-  static void Store(V v, T* p) { hn::StoreU(v, Tag(), p); }
-};
-
-#if HWY_TARGET == HWY_WASM
-// Highway 1.0.3 has no f64 arithmetic in wasm; the compiler's own vectors do.
-template <>
-struct Register<double> {
-  typedef double V __attribute__((vector_size(16)));
-  static int64_t Width() { return 2; }
-  static V Load(const double* p) {
-    V v;
-    __builtin_memcpy(&v, p, sizeof v);
-    return v;
-  }
-  static void Store(V v, double* p) { __builtin_memcpy(p, &v, sizeof v); }
-};
-#endif
 
 struct KahanStep {
   template <class V>
@@ -124,19 +97,15 @@ void CompensatedRows(const T* HWY_RESTRICT x, int64_t rows, T* HWY_RESTRICT s, T
   }
 }
 
-// out[lane] = the balanced tree over eight rows.
-template <class T>
-void PairwiseRows(const T* HWY_RESTRICT x, T* HWY_RESTRICT out) {
+// out[lane] = the balanced tree over kRows rows.
+template <int kRows, class T>
+HWY_INLINE void PairwiseRows(const T* HWY_RESTRICT x, T* HWY_RESTRICT out) {
   using R = Register<T>;
   const int64_t width = R::Width();
-  constexpr int64_t kLanes = LaneCount<T>();
-  for (int64_t lane = 0; lane < kLanes; lane += width) {
-    const T* p = x + lane;
-    const auto row = [&](int64_t r) HWY_ATTR { return R::Load(p + r * kLanes); };
-    const auto a = (row(0) + row(1)) + (row(2) + row(3));
-    const auto b = (row(4) + row(5)) + (row(6) + row(7));
-    R::Store(a + b, out + lane);
-  }
+  PairwiseTree<T, kRows>(out, [=](int64_t r, int64_t lane) HWY_ATTR -> FourRegisters<T> {
+    const T* p = x + r * LaneCount<T>() + lane;
+    return {{R::Load(p), R::Load(p + width), R::Load(p + 2 * width), R::Load(p + 3 * width)}};
+  });
 }
 
 void KahanF32(const float* x, int64_t rows, float* s, float* c) {
@@ -157,8 +126,12 @@ void DoubleDoubleF32(const float* x, int64_t rows, float* s, float* c) {
 void DoubleDoubleF64(const double* x, int64_t rows, double* s, double* c) {
   CompensatedRows<DoubleDoubleStep>(x, rows, s, c);
 }
-void PairwiseF32(const float* x, float* out) { PairwiseRows(x, out); }
-void PairwiseF64(const double* x, double* out) { PairwiseRows(x, out); }
+void PairwiseF32(const float* x, bool many, float* out) {
+  many ? PairwiseRows<32>(x, out) : PairwiseRows<8>(x, out);
+}
+void PairwiseF64(const double* x, bool many, double* out) {
+  many ? PairwiseRows<32>(x, out) : PairwiseRows<8>(x, out);
+}
 
 }  // namespace HWY_NAMESPACE
 }  // namespace assay::floating
@@ -182,7 +155,6 @@ template <class T>
 constexpr int64_t kLanes = 256 / static_cast<int64_t>(sizeof(T));
 
 constexpr int64_t kPairwiseRows = 8;
-constexpr int kMaxLevels = 48;
 
 void CompensatedRows(SumMethod method, const float* x, int64_t rows, float* s, float* c) {
   switch (method) {
@@ -210,58 +182,55 @@ void CompensatedRows(SumMethod method, const double* x, int64_t rows, double* s,
   }
 }
 
-void PairwiseRows(const float* x, float* out) { HWY_DYNAMIC_DISPATCH(PairwiseF32)(x, out); }
-void PairwiseRows(const double* x, double* out) { HWY_DYNAMIC_DISPATCH(PairwiseF64)(x, out); }
-
-template <class T>
-T NaiveSum(std::span<const T> x) {
-  T s = T(-0.0);  // the identity of IEEE addition: -0 + x is x, for x = -0 too
-  for (const T value : x) s += value;
-  return s;
+// The tree over 32 rows or 8.
+void PairwiseRows(const float* x, bool many, float* out) {
+  HWY_DYNAMIC_DISPATCH(PairwiseF32)(x, many, out);
+}
+void PairwiseRows(const double* x, bool many, double* out) {
+  HWY_DYNAMIC_DISPATCH(PairwiseF64)(x, many, out);
 }
 
+template <class T>
+class NaiveSum {
+ public:
+  void Add(std::span<const T> x) {
+    T s = s_;
+    for (const T value : x) s += value;
+    s_ = s;
+  }
+  T Finish() const { return s_; }
+
+ private:
+  T s_ = T(-0.0);  // the identity of IEEE addition: -0 + x is x, for x = -0 too
+};
+
+// A list that comes in parts: all of a multiple of 512 elements but the last.
 // -0 pads a row, since it changes no sum and makes no error.
 template <class T>
-T PairwiseSum(std::span<const T> x) {
-  constexpr int64_t kWidth = kLanes<T>;
-  constexpr int64_t kBlock = kPairwiseRows * kWidth;
-  const int64_t n = static_cast<int64_t>(x.size());
-  // levels[k] holds the tree over 2^k blocks, as in a binary counter.
-  alignas(64) T levels[kMaxLevels][kWidth];
-  alignas(64) T sum[kWidth];
-  alignas(64) T padded[kBlock];
-  uint64_t used = 0;
-  const auto push = [&](const T* block) {
-    PairwiseRows(block, sum);
-    int level = 0;
-    while ((used >> level) & 1) {
-      for (int64_t j = 0; j < kWidth; ++j) sum[j] = levels[level][j] + sum[j];
-      used &= ~(uint64_t{1} << level);
-      ++level;
+class PairwiseSum {
+ public:
+  void Add(std::span<const T> x) {
+    // While whole groups of four come in, the count of blocks stays a multiple of four.
+    for (; lanes_.blocks() % 4 == 0 && x.size() >= 4 * kBlock; x = x.subspan(4 * kBlock)) {
+      PairwiseRows(x.data(), true, lanes_.next());
+      lanes_.Push(2);
     }
-    std::copy(sum, sum + kWidth, levels[level]);
-    used |= uint64_t{1} << level;
-  };
-  int64_t i = 0;
-  for (; i + kBlock <= n; i += kBlock) push(x.data() + i);
-  if (i < n) {
-    std::fill(padded, padded + kBlock, T(-0.0));
-    std::copy(x.data() + i, x.data() + n, padded);
-    push(padded);
-  }
-  bool first = true;
-  for (int level = 0; level < kMaxLevels; ++level) {
-    if (((used >> level) & 1) == 0) continue;
-    for (int64_t j = 0; j < kWidth; ++j) {
-      sum[j] = first ? levels[level][j] : levels[level][j] + sum[j];
+    for (; x.size() >= kBlock; x = x.subspan(kBlock)) {
+      PairwiseRows(x.data(), false, lanes_.next());
+      lanes_.Push(0);
     }
-    first = false;
+    if (x.empty()) return;
+    alignas(64) T padded[kBlock];
+    std::fill(std::copy(x.begin(), x.end(), padded), padded + kBlock, T(-0.0));
+    PairwiseRows(padded, false, lanes_.next());
+    lanes_.Push(0);
   }
-  for (int64_t half = kWidth / 2; half > 0; half /= 2) {
-    for (int64_t j = 0; j < half; ++j) sum[j] = sum[j] + sum[j + half];
-  }
-  return sum[0];
-}
+  T Finish() { return lanes_.Finish(); }
+
+ private:
+  static constexpr size_t kBlock = static_cast<size_t>(kPairwiseRows * kLanes<T>);
+  internal::PairwiseLanes<T> lanes_;
+};
 
 // Why kKahan keeps u|s| + (2u + 4 n u^2) A. In one lane, a step computes
 //   y = x - c + g,  t = s + y + e,  c' = e + f,  s' = t
@@ -275,73 +244,111 @@ T PairwiseSum(std::span<const T> x) {
 // roundings of the low parts are of second order with at most lg L terms, which the constant 4
 // covers.
 template <class T>
-T CompensatedSum(std::span<const T> x, SumMethod method) {
-  constexpr int64_t kWidth = kLanes<T>;
-  const int64_t n = static_cast<int64_t>(x.size());
-  alignas(64) T s[kWidth];
-  alignas(64) T c[kWidth];
-  std::fill(s, s + kWidth, T(-0.0));
-  std::fill(c, c + kWidth, T(0));
-  const int64_t rows = n / kWidth;
-  CompensatedRows(method, x.data(), rows, s, c);
-  if (rows * kWidth < n) {
+class CompensatedSum {
+ public:
+  explicit CompensatedSum(SumMethod method) : method_(method) {
+    std::fill(s_, s_ + kWidth, T(-0.0));
+    std::fill(c_, c_ + kWidth, T(0));
+  }
+  void Add(std::span<const T> x) {
+    const size_t rows = x.size() / kWidth;
+    CompensatedRows(method_, x.data(), static_cast<int64_t>(rows), s_, c_);
+    x = x.subspan(rows * kWidth);
+    if (x.empty()) return;
     alignas(64) T padded[kWidth];
-    std::fill(padded, padded + kWidth, T(-0.0));
-    std::copy(x.data() + rows * kWidth, x.data() + n, padded);
-    CompensatedRows(method, padded, 1, s, c);
+    std::fill(std::copy(x.begin(), x.end(), padded), padded + kWidth, T(-0.0));
+    CompensatedRows(method_, padded, 1, s_, c_);
   }
-  if (method == SumMethod::kKahan) {
-    for (T& value : c) value = -value;
-  }
-  for (int64_t half = kWidth / 2; half > 0; half /= 2) {
-    for (int64_t j = 0; j < half; ++j) {
-      if (method == SumMethod::kDoubleDouble) {
-        const HiLo<T> sum = AddDoubleWords<T>({s[j], c[j]}, {s[j + half], c[j + half]});
-        s[j] = sum.hi;
-        c[j] = sum.lo;
-      } else {
-        const HiLo<T> sum = TwoSum(s[j], s[j + half]);
-        s[j] = sum.hi;
-        c[j] = (c[j] + c[j + half]) + sum.lo;
+  T Finish() {
+    if (method_ == SumMethod::kKahan) {
+      for (T& value : c_) value = -value;
+    }
+    for (size_t half = kWidth / 2; half > 0; half /= 2) {
+      for (size_t j = 0; j < half; ++j) {
+        if (method_ == SumMethod::kDoubleDouble) {
+          const HiLo<T> sum = AddDoubleWords<T>({s_[j], c_[j]}, {s_[j + half], c_[j + half]});
+          s_[j] = sum.hi;
+          c_[j] = sum.lo;
+        } else {
+          const HiLo<T> sum = TwoSum(s_[j], s_[j + half]);
+          s_[j] = sum.hi;
+          c_[j] = (c_[j] + c_[j + half]) + sum.lo;
+        }
       }
     }
+    return s_[0] + c_[0];
   }
-  return s[0] + c[0];
+
+ private:
+  static constexpr size_t kWidth = static_cast<size_t>(kLanes<T>);
+  SumMethod method_;
+  alignas(64) T s_[kWidth];
+  alignas(64) T c_[kWidth];
+};
+
+// Feeds x, as it is or widened from 16 bits, to `sum`.
+template <class T, class Sum>
+T AddAll(std::span<const T> x, Sum sum) {
+  sum.Add(x);
+  return sum.Finish();
+}
+template <class H, class Sum>
+float AddWidened(std::span<const H> x, Sum sum) {
+  constexpr size_t kPart = 512;
+  float part[kPart];
+  while (!x.empty()) {
+    const size_t count = std::min(x.size(), kPart);
+    for (size_t i = 0; i < count; ++i) part[i] = x[i].ToFloat();
+    sum.Add(std::span<const float>(part, count));
+    x = x.subspan(count);
+  }
+  return sum.Finish();
+}
+template <class Sum>
+float AddAll(std::span<const Half> x, Sum sum) {
+  return AddWidened(x, std::move(sum));
+}
+template <class Sum>
+float AddAll(std::span<const BFloat16> x, Sum sum) {
+  return AddWidened(x, std::move(sum));
 }
 
-template <class T>
-T ExactSum(std::span<const T> x) {
+// T: what the numbers are; W: what they are added up in.
+template <class W, class T>
+W ExactSum(std::span<const T> x) {
   ExactAccumulator accumulator;
   accumulator.Add(x);
-  return accumulator.Round<T>();
+  return accumulator.Round<W>();
 }
 
-template <class T>
-T SumImpl(std::span<const T> x, SumMethod method) {
-  if (x.empty()) return T(0);
-  T s = T(0);
+template <class W, class T>
+W SumImpl(std::span<const T> x, SumMethod method) {
+  if (x.empty()) return W(0);
+  W s = W(0);
   switch (method) {
     case SumMethod::kNaive:
-      s = NaiveSum(x);
-      return s == s ? s : std::numeric_limits<T>::quiet_NaN();
+      s = AddAll(x, NaiveSum<W>());
+      return s == s ? s : std::numeric_limits<W>::quiet_NaN();
     case SumMethod::kPairwise:
-      s = PairwiseSum(x);
+      s = AddAll(x, PairwiseSum<W>());
       break;
     case SumMethod::kKahan:
     case SumMethod::kNeumaier:
     case SumMethod::kDoubleDouble:
-      s = CompensatedSum(x, method);
+      s = AddAll(x, CompensatedSum<W>(method));
       break;
     case SumMethod::kExact:
-      return ExactSum(x);
+      return ExactSum<W>(x);
   }
   // A partial sum that is not finite stays so to the end, in the correction as well: one test here
   // replaces a guard in every step. What the inputs mean is then settled without overflow.
-  if (s - s != T(0)) return ExactSum(x);
-  if (s != T(0)) return s;
-  const bool minus =
-      std::all_of(x.begin(), x.end(), [](T value) { return value == T(0) && std::signbit(value); });
-  return minus ? T(-0.0) : T(0);
+  if (s - s != W(0)) return ExactSum<W>(x);
+  if (s != W(0)) return s;
+  const bool minus = std::all_of(x.begin(), x.end(), [](T value) {
+    const W wide = static_cast<W>(value);
+    return wide == W(0) && std::signbit(wide);
+  });
+  return minus ? W(-0.0) : W(0);
 }
 
 }  // namespace
@@ -364,8 +371,10 @@ std::string_view SumMethodName(SumMethod method) {
   return "unknown";
 }
 
-float Sum(std::span<const float> x, SumMethod method) { return SumImpl(x, method); }
-double Sum(std::span<const double> x, SumMethod method) { return SumImpl(x, method); }
+float Sum(std::span<const float> x, SumMethod method) { return SumImpl<float>(x, method); }
+double Sum(std::span<const double> x, SumMethod method) { return SumImpl<double>(x, method); }
+float Sum(std::span<const Half> x, SumMethod method) { return SumImpl<float>(x, method); }
+float Sum(std::span<const BFloat16> x, SumMethod method) { return SumImpl<float>(x, method); }
 
 template <BinaryFloat T>
 double SumErrorBound(SumMethod method, int64_t n, double abs_sum, double abs_result) {
@@ -400,44 +409,6 @@ double SumErrorBound(SumMethod method, int64_t n, double abs_sum, double abs_res
 
 template double SumErrorBound<float>(SumMethod, int64_t, double, double);
 template double SumErrorBound<double>(SumMethod, int64_t, double, double);
-
-float Dot(std::span<const float> x, std::span<const float> y) {
-  ASSAY_CHECK(x.size() == y.size());
-  float s = 0;
-  for (size_t i = 0; i < x.size(); ++i) s += x[i] * y[i];
-  return s;
-}
-
-double Dot(std::span<const double> x, std::span<const double> y) {
-  ASSAY_CHECK(x.size() == y.size());
-  double s = 0;
-  for (size_t i = 0; i < x.size(); ++i) s += x[i] * y[i];
-  return s;
-}
-
-double Dot2(std::span<const double> x, std::span<const double> y) {
-  ASSAY_CHECK(x.size() == y.size());
-  double s = 0;
-  double c = 0;
-  for (size_t i = 0; i < x.size(); ++i) {
-    const HiLo<double> product = TwoProduct(x[i], y[i]);
-    const HiLo<double> sum = TwoSum(s, product.hi);
-    s = sum.hi;
-    c += sum.lo + product.lo;
-  }
-  return s - s == 0 && c - c == 0 ? s + c : Dot(x, y);
-}
-
-double ExactDot(std::span<const double> x, std::span<const double> y) {
-  ASSAY_CHECK(x.size() == y.size());
-  ExactAccumulator accumulator;
-  for (size_t i = 0; i < x.size(); ++i) {
-    const HiLo<double> product = TwoProduct(x[i], y[i]);
-    accumulator.Add(product.hi);
-    if (product.lo - product.lo == 0) accumulator.Add(product.lo);
-  }
-  return accumulator.Round<double>();
-}
 
 }  // namespace assay::floating
 #endif  // HWY_ONCE

@@ -12,7 +12,7 @@
 //   kKahan          u|s| + (2u + 4 n u^2) A      4 additions          2 numbers a lane
 //   kNeumaier       u|s| + gamma(n)^2 A          7 additions          2 numbers a lane
 //   kDoubleDouble   u|s| + 4 n u^2 A             10 additions         2 numbers a lane
-//   kExact          u|s|, correctly rounded      about 8 integer ops  69 integers
+//   kExact          u|s|, correctly rounded      18 additions          140 integers
 //
 // gamma(k) = k u / (1 - k u). kKahan asks for n u <= 0.1 (n up to 1.6 million in f32).
 // Sources: kNaive: Jeannerod and Rump, Improved error bounds for inner products in floating-point
@@ -44,6 +44,7 @@
 #include <string_view>
 
 #include "numerics/floating/error_free.h"
+#include "numerics/floating/half.h"
 
 namespace assay::floating {
 
@@ -66,24 +67,15 @@ std::string_view SumMethodName(SumMethod method);
 // Adds x[0] .. x[n-1] by `method`. Error, order, special values: above.
 float Sum(std::span<const float> x, SumMethod method);
 double Sum(std::span<const double> x, SumMethod method);
+// f16 and bf16 in the arithmetic of f32, each number widened exactly; bounds as for f32.
+float Sum(std::span<const Half> x, SumMethod method);
+float Sum(std::span<const BFloat16> x, SumMethod method);
 
 // The bound of the table above as a number, rounded up by a relative 2^-50 at most.
 //   n: number of elements, at least 0.   abs_sum: A.   abs_result: |s|.
 // T chooses u. Returns 0 for n = 0 and infinity where the formula does not hold (n u too large).
 template <BinaryFloat T>
 double SumErrorBound(SumMethod method, int64_t n, double abs_sum, double abs_result);
-
-// The dot product of x and y (equal lengths, or a check fails).
-//   Dot:      left to right, |d - x.y| <= n u |x|.|y| barring underflow (Jeannerod, Rump 2013).
-//   Dot2:     as if in twice the precision, then rounded: u |x.y| + gamma(n)^2 |x|.|y|. Cost: 24
-//             additions or multiplications an element. Source: Ogita, Rump, Oishi (2005),
-//             algo. 5.3.
-//   ExactDot: correctly rounded, order-independent; products are split exactly by TwoProduct.
-// All three want products within the range of error_free.h; an overflow gives what IEEE gives.
-float Dot(std::span<const float> x, std::span<const float> y);
-double Dot(std::span<const double> x, std::span<const double> y);
-double Dot2(std::span<const double> x, std::span<const double> y);
-double ExactDot(std::span<const double> x, std::span<const double> y);
 
 }  // namespace assay::floating
 

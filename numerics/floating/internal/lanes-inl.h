@@ -158,3 +158,35 @@ HWY_INLINE Register<double>::V ScaleUpper(Register<double>::V v, Register<float>
 }
 
 #endif
+
+HWY_INLINE Register<double>::V LoadWide(const double* p) { return Register<double>::Load(p); }
+
+// Four registers side by side: all virtual lanes at 64 bytes each, a part of them where registers
+// are shorter. Whole rows pass that way, line after line.
+template <class T>
+struct FourRegisters {
+  typename Register<T>::V v[4];
+  HWY_INLINE FourRegisters operator+(const FourRegisters& b) const {
+    return {{v[0] + b.v[0], v[1] + b.v[1], v[2] + b.v[2], v[3] + b.v[3]}};
+  }
+  HWY_INLINE void StoreTo(T* p) const {
+    const int64_t width = Register<T>::Width();
+    for (int64_t k = 0; k < 4; ++k) Register<T>::Store(v[k], p + k * width);
+  }
+};
+
+// out[lane] = the balanced tree over 32 rows; row(r, lane) gives four registers of row r.
+template <class T, int kRows, class Row>
+HWY_INLINE FourRegisters<T> RowTree(int64_t r, int64_t lane, Row row) {
+  if constexpr (kRows == 1) {
+    return row(r, lane);
+  } else {
+    return RowTree<T, kRows / 2>(r, lane, row) + RowTree<T, kRows / 2>(r + kRows / 2, lane, row);
+  }
+}
+template <class T, int kRows, class Row>
+HWY_INLINE void PairwiseTree(T* HWY_RESTRICT out, Row row) {
+  for (int64_t lane = 0; lane < LaneCount<T>(); lane += 4 * Register<T>::Width()) {
+    RowTree<T, kRows>(0, lane, row).StoreTo(out + lane);
+  }
+}
