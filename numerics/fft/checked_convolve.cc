@@ -33,6 +33,8 @@ constexpr double kInfinity = std::numeric_limits<double>::infinity();
 constexpr double kUp = 1 + 0x1p-40;
 // A step of a sum in double words, in products of the vectorised direct sums.
 constexpr double kRepairCost = 60;
+// Making and adding up slices, for each element of a transform.
+constexpr double kSliceCost = 60;
 
 // The outputs j, ..., j + m - 1 that depend on a[j].
 struct Reach {
@@ -315,7 +317,8 @@ class Run {
     if (!failing_.empty() && RepairCost() > 4 * convolution) {
       absl::StatusOr<internal::SlicePlan> plan = internal::PlanSlices(given_a_, given_b_);
       if (!plan.ok()) return plan.status();
-      const double slices = plan->transforms * internal::RealTransformCost(plan->size);
+      const double slices = plan->transforms * (internal::RealTransformCost(plan->size) +
+                                                kSliceCost * static_cast<double>(plan->size));
       if (plan->width > 0 && slices < RepairCost()) {
         status = Slice(*plan);
         if (!status.ok()) return status;

@@ -58,25 +58,27 @@ struct Spectra {
 
 Spectra TransformSlices(std::span<const double> x, BitRange range, int width,
                         const RealPlan<double>& plan, std::span<double> scratch) {
-  // One bit a slice, then one slice at a time: memory for a single slice of numbers.
-  std::vector<char> used(static_cast<size_t>(DigitCount(range, width)));
+  const int count = DigitCount(range, width);
+  std::vector<char> used(static_cast<size_t>(count));
   for (double v : x) {
     ForDigits(v, range.low, width, [&](int i, double) { used[static_cast<size_t>(i)] = 1; });
   }
   Spectra spectra;
-  std::vector<double> slice(static_cast<size_t>(plan.size()));
-  for (size_t w = 0; w < used.size(); ++w) {
-    if (used[w] == 0) continue;
-    for (size_t j = 0; j < x.size(); ++j) {
-      slice[j] = 0;
-      ForDigits(x[j], range.low, width, [&](int i, double d) {
-        if (static_cast<size_t>(i) == w) slice[j] = d;
-      });
-    }
-    std::fill(slice.begin() + static_cast<ptrdiff_t>(x.size()), slice.end(), 0.0);
-    spectra.weights.push_back(static_cast<int>(w));
+  std::vector<std::vector<double>> slices(static_cast<size_t>(count));
+  for (int i = 0; i < count; ++i) {
+    if (used[static_cast<size_t>(i)] == 0) continue;
+    spectra.weights.push_back(i);
+    slices[static_cast<size_t>(i)].resize(static_cast<size_t>(plan.size()));
+  }
+  for (size_t j = 0; j < x.size(); ++j) {
+    ForDigits(x[j], range.low, width,
+              [&](int i, double d) { slices[static_cast<size_t>(i)][j] = d; });
+  }
+  for (int weight : spectra.weights) {
+    std::vector<double>& slice = slices[static_cast<size_t>(weight)];
     spectra.values.emplace_back(static_cast<size_t>(plan.spectrum_size()));
     ASSAY_CHECK(plan.Forward(slice, spectra.values.back(), scratch).ok());
+    slice = {};
   }
   return spectra;
 }
@@ -89,10 +91,11 @@ absl::StatusOr<SlicePlan> PlanSlices(std::span<const double> a, std::span<const 
   absl::StatusOr<RealPlan<double>> plan = RealPlan<double>::Create(result.size);
   if (!plan.ok()) return plan.status();
   const BitRange range_a = BitsOf(a), range_b = BitsOf(b);
-  // Digits of one width make norms of sqrt(n) 2^width or so; three bits more are never proved.
+  // Digits of one width spread over it make norms of sqrt(n / 12) 2^width and some pairs of slices
+  // of a weight: begin where a single pair would do.
   const double size = std::sqrt(static_cast<double>(a.size()) * static_cast<double>(b.size()));
   int width = kWidest;
-  while (width > 2 && BoundFactor(*plan, 1) * size * PowerOfTwo(2 * (width - 4)) > 0.25) --width;
+  while (width > 2 && BoundFactor(*plan, 1) * size * PowerOfTwo(2 * width) / 12 > 0.25) --width;
   for (; width >= 2; --width) {
     const std::vector<double> sa = SquaredNorms(a, range_a, width);
     const std::vector<double> sb = SquaredNorms(b, range_b, width);
