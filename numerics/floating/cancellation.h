@@ -28,15 +28,34 @@ struct Roots {
 template <BinaryFloat T>
 Roots<T> NaiveQuadraticRoots(T a, T b, T c);
 
-// The same without cancellation: q = -(b + sign(b) sqrt(d)) / 2, roots q / a and c / q, with the
-// discriminant d computed by error-free products, so that it cannot cancel either.
-// Error: each root within 4 ulp, barring overflow and underflow of b^2, a c and their splits
-// (|coefficients| between 2^-480 and 2^480 in f64, 2^-50 and 2^50 in f32).
-// A NaN or infinite coefficient: count 0.
-// Source: Kahan, On the cost of floating-point computation without extra-precise arithmetic (2004);
-//   Jeannerod, Louvet, Muller, Further analysis of Kahan's algorithm (Math. Comp. 82, 2013).
+// The same without cancellation, for any finite coefficients: with h = b / 2 and the discriminant
+// d = h^2 - a c in double words, which cannot cancel, s = -(h + sign(h) sqrt(d)), roots s / a and
+// c / s. x is scaled so that |a| and |c| come within a factor of four of each other, and the
+// coefficients so that they come near 1; b can then be far larger or smaller, which settles it.
+// Error: 0.51 ulp for each root within the normal range (f32: 0.5001), 1 ulp where it is subnormal;
+// infinite only where the root is out of range. The count is right: d is never rounded to 0 nor
+// across it. A NaN or infinite coefficient: count 0. Cost: about 200 operations.
+// Source: Kahan, On the cost of floating-point computation without extra-precise arithmetic (2004),
+//   for the problem; double words as in error_free.h.
 template <BinaryFloat T>
 Roots<T> QuadraticRoots(T a, T b, T c);
+
+// Complex roots as well. count as above, but where there is no real root it is 2, and the roots are
+// conjugate, the one with the negative imaginary part first.
+// Error: each part of a complex root 0.51 ulp as above.
+template <class T>
+struct Complex {
+  T re;
+  T im;
+};
+template <class T>
+struct ComplexRoots {
+  int count;
+  Complex<T> first;
+  Complex<T> second;
+};
+template <BinaryFloat T>
+ComplexRoots<T> ComplexQuadraticRoots(T a, T b, T c);
 
 enum class VarianceMethod {
   kOnePass,           // (sum x^2 - (sum x)^2 / n) / (n - 1): cancels, may even be negative
@@ -50,7 +69,8 @@ enum class VarianceMethod {
 // unit roundoff, the relative error is at most about
 //   kOnePass: n u k^2;  kTwoPass: n u + n^2 u^2 k^2;  kTwoPassCorrected: n u + n^3 u^3 k^2 ...;
 //   kWelford: n u k.
-// A NaN or infinity in x: NaN. Source: Chan, Golub, LeVeque, Algorithms for computing the sample
+// A NaN or infinity in x: NaN. Overflows where the squares do; moments.h does not, and is faster
+// and better. Source: Chan, Golub, LeVeque, Algorithms for computing the sample
 //   variance (The American Statistician 37, 1983).
 template <BinaryFloat T>
 T Variance(std::span<const T> x, VarianceMethod method);

@@ -163,6 +163,34 @@ TEST(QuadraticTest, DiscriminantDoesNotCancel) {
   EXPECT_NEAR(roots.second, 1.000000028975958, 1e-15);
 }
 
+TEST(QuadraticTest, ComplexRootsAndTheWholeRange) {
+  const ComplexRoots<double> two = ComplexQuadraticRoots(1.0, -2.0, 5.0);
+  EXPECT_EQ(two.count, 2);
+  EXPECT_EQ(two.first.re, 1);
+  EXPECT_EQ(two.first.im, -2);
+  EXPECT_EQ(two.second.im, 2);
+  const ComplexRoots<double> real = ComplexQuadraticRoots(1.0, -3.0, 2.0);
+  EXPECT_EQ(real.count, 2);
+  EXPECT_EQ(real.second.re, 2);
+  EXPECT_EQ(real.second.im, 0);
+  EXPECT_EQ(ComplexQuadraticRoots(0.0, 2.0, -4.0).first.re, 2);
+  EXPECT_EQ(ComplexQuadraticRoots(0.0, 0.0, 0.0).count, -1);
+  EXPECT_EQ(ComplexQuadraticRoots(kNaN, 1.0, 1.0).count, 0);
+  EXPECT_EQ(ComplexQuadraticRoots(1.0f, 0.0f, 9.0f).second.im, 3.0f);
+  // x^2 - 3 10^300 x + 2 10^600 out of range, yet the roots of its scaled form are not.
+  const Roots<double> far = QuadraticRoots(0x1p-500, -3 * 0x1p500, 0x1p1001);
+  EXPECT_EQ(far.count, 2);
+  EXPECT_NEAR(far.second / (3 * 0x1p1000), 1, 1e-15);
+  const double max = std::numeric_limits<double>::max();
+  const Roots<double> ends = QuadraticRoots(max, -max, -max);
+  EXPECT_NEAR(ends.first, (1 - std::sqrt(5.0)) / 2, 1e-15);
+  EXPECT_NEAR(ends.second, (1 + std::sqrt(5.0)) / 2, 1e-15);
+  const double least = std::numeric_limits<double>::denorm_min();
+  EXPECT_EQ(QuadraticRoots(least, -3 * least, 2 * least).second, 2);
+  EXPECT_EQ(QuadraticRoots(1.0, max, 1.0).first, -max);
+  EXPECT_EQ(QuadraticRoots(1.0, 0.0, -least).second, std::sqrt(least));
+}
+
 TEST(VarianceTest, SmallCasesByHand) {
   for (const VarianceMethod method :
        {VarianceMethod::kOnePass, VarianceMethod::kTwoPass, VarianceMethod::kTwoPassCorrected,

@@ -341,10 +341,11 @@ Result<T> ExactImpl(std::span<const T> x, std::span<const T> y) {
   return sum.sum().template Round<Result<T>>();
 }
 
-template <class T, class Sum>
-Result<T> Impl(std::span<const T> x, std::span<const T> y, Sum sum) {
+template <class Sum, class T>
+Result<T> Impl(std::span<const T> x, std::span<const T> y) {
   ASSAY_CHECK_EQ(x.size(), y.size());
   if (x.empty()) return 0;
+  Sum sum;
   Feed(x, y, &sum);
   const double s = sum.Finish();
   // As in sum.cc: what is not finite stays so to the end, and is then settled exactly.
@@ -362,10 +363,10 @@ Result<T> Impl(std::span<const T> x, std::span<const T> y, Sum sum) {
 
 #define ASSAY_DEFINE(T)                                        \
   Result<T> Dot(std::span<const T> x, std::span<const T> y) {  \
-    return Impl(x, y, PairwiseDot<Operand<T>>());              \
+    return Impl<PairwiseDot<Operand<T>>>(x, y);                \
   }                                                            \
   Result<T> Dot2(std::span<const T> x, std::span<const T> y) { \
-    return Impl(x, y, CompensatedDot<Operand<T>>());           \
+    return Impl<CompensatedDot<Operand<T>>>(x, y);             \
   }                                                            \
   Result<T> ExactDot(std::span<const T> x, std::span<const T> y) { return ExactImpl(x, y); }
 ASSAY_DEFINE(double)

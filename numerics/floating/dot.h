@@ -23,8 +23,8 @@
 //
 // Values that are not finite, for all alike: a NaN, an infinity times 0, or infinite products of
 // both signs give the canonical quiet NaN; infinite products of one sign that infinity; finite x
-// and y whose products or partial sums overflow the correctly rounded d. Empty: +0. All products -0:
-// -0; any other sum that comes out as zero: +0.
+// and y whose products or partial sums overflow the correctly rounded d. Empty: +0. All products
+// -0: -0; any other sum that comes out as zero: +0.
 //
 // Sizes must be equal (checked). Exact profile: the same bits natively, on every vector width and
 // in wasm. No allocation.

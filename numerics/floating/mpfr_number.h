@@ -19,6 +19,7 @@ class Number {
     mpfr_set_zero(value_, 1);
   }
   Number(const Number&) = delete;
+  Number(Number&& other) noexcept : Number(2) { mpfr_swap(value_, other.value_); }
   Number& operator=(const Number&) = delete;
   ~Number() { mpfr_clear(value_); }
   mpfr_ptr get() { return value_; }
@@ -26,6 +27,13 @@ class Number {
  private:
   mpfr_t value_;
 };
+
+// |x| to 400 bits.
+inline Number Absolute(mpfr_ptr x) {
+  Number result(400);
+  mpfr_abs(result.get(), x, MPFR_RNDN);
+  return result;
+}
 
 // |computed - exact| in ulps of T at the exact value, subnormals included.
 template <class T>

@@ -7,7 +7,6 @@
 #include <limits>
 #include <span>
 #include <type_traits>
-#include <utility>
 
 #include "numerics/floating/error_free.h"
 #include "numerics/floating/exact_accumulator.h"
@@ -288,29 +287,26 @@ class CompensatedSum {
 
 // Feeds x, as it is or widened from 16 bits, to `sum`.
 template <class T, class Sum>
-T AddAll(std::span<const T> x, Sum sum) {
-  sum.Add(x);
-  return sum.Finish();
-}
-template <class H, class Sum>
-float AddWidened(std::span<const H> x, Sum sum) {
-  constexpr size_t kPart = 512;
-  float part[kPart];
-  while (!x.empty()) {
-    const size_t count = std::min(x.size(), kPart);
-    for (size_t i = 0; i < count; ++i) part[i] = x[i].ToFloat();
-    sum.Add(std::span<const float>(part, count));
-    x = x.subspan(count);
+void Feed(std::span<const T> x, Sum* sum) {
+  if constexpr (std::is_floating_point_v<T>) {
+    sum->Add(x);
+  } else {
+    constexpr size_t kPart = 512;
+    float part[kPart];
+    while (!x.empty()) {
+      const size_t count = std::min(x.size(), kPart);
+      for (size_t i = 0; i < count; ++i) part[i] = x[i].ToFloat();
+      sum->Add(std::span<const float>(part, count));
+      x = x.subspan(count);
+    }
   }
+}
+
+template <class Sum, class T, class... Arguments>
+auto SumBy(std::span<const T> x, Arguments... arguments) {
+  Sum sum(arguments...);
+  Feed(x, &sum);
   return sum.Finish();
-}
-template <class Sum>
-float AddAll(std::span<const Half> x, Sum sum) {
-  return AddWidened(x, std::move(sum));
-}
-template <class Sum>
-float AddAll(std::span<const BFloat16> x, Sum sum) {
-  return AddWidened(x, std::move(sum));
 }
 
 // T: what the numbers are; W: what they are added up in.
@@ -327,15 +323,15 @@ W SumImpl(std::span<const T> x, SumMethod method) {
   W s = W(0);
   switch (method) {
     case SumMethod::kNaive:
-      s = AddAll(x, NaiveSum<W>());
+      s = SumBy<NaiveSum<W>>(x);
       return s == s ? s : std::numeric_limits<W>::quiet_NaN();
     case SumMethod::kPairwise:
-      s = AddAll(x, PairwiseSum<W>());
+      s = SumBy<PairwiseSum<W>>(x);
       break;
     case SumMethod::kKahan:
     case SumMethod::kNeumaier:
     case SumMethod::kDoubleDouble:
-      s = AddAll(x, CompensatedSum<W>(method));
+      s = SumBy<CompensatedSum<W>>(x, method);
       break;
     case SumMethod::kExact:
       return ExactSum<W>(x);

@@ -35,6 +35,8 @@ struct Register {
     const Bits less = a < b;
     return (V)((less & (Bits)b) | (~less & (Bits)a));
   }
+  // v, and 0 where it is NaN.
+  static V ZeroIfNan(V v) { return (V)((Bits)v & (v == v)); }
 
   // A yes or no for each lane, gathered over many registers.
   class Flags {
@@ -107,6 +109,7 @@ struct Register {
   static HWY_INLINE V Set(T x) { return hn::Set(Tag(), x); }
   static HWY_INLINE V Abs(V v) { return hn::Abs(v); }
   static HWY_INLINE V Max(V a, V b) { return hn::Max(a, b); }
+  static HWY_INLINE V ZeroIfNan(V v) { return hn::IfThenElseZero(v == v, v); }
 
   class Flags {
    public:
