@@ -14,6 +14,8 @@
 #include <string>
 #include <vector>
 
+#include <gmp.h>
+
 #ifdef ASSAY_HAVE_FLINT
 #include <flint/fmpz_poly.h>
 #include <flint/nmod_poly.h>
@@ -25,6 +27,8 @@
 #include "numerics/core/check.h"
 #include "numerics/core/random.h"
 #include "numerics/core/thread_pool.h"
+#include "numerics/ntt/big_product.h"
+#include "numerics/ntt/exact_product.h"
 #include "numerics/ntt/ntt.h"
 #include "numerics/ntt/polynomial.h"
 
@@ -152,6 +156,92 @@ void Modular(uint64_t m, int64_t n) {
          static_cast<double>(2 * n - 1), contenders);
 }
 
+// Coefficients of `bits` bits and a sign: all routes of ours, and FLINT.
+void Exact(int bits, int64_t n) {
+  std::vector<int64_t> a, b;
+  Random random(7);
+  for (int64_t i = 0; i < 2 * n; ++i) {
+    const uint64_t word = random.Next64();
+    const int64_t size = static_cast<int64_t>(word & ((uint64_t{1} << bits) - 1));
+    (i < n ? a : b).push_back(word >> 63 ? -size : size);
+  }
+  const absl::StatusOr<IntegerProduct> own = MultiplyExact(a, b);
+  if (!own.ok()) return;  // does not fit 64 bits
+  const IntegerProduct& expected = *own;
+  constexpr const char* kNames[] = {"schoolbook", "FFT", "NTT"};
+  std::vector<Contender> contenders = {
+      {std::string("ours=") + kNames[static_cast<int>(expected.route)],
+       [&] { ASSAY_CHECK(MultiplyExact(a, b).ok()); }}};
+  ExactOptions by[3];
+  for (ExactRoute route : {ExactRoute::kSchoolbook, ExactRoute::kFft, ExactRoute::kNtt}) {
+    if (route == ExactRoute::kSchoolbook && n > 1024) continue;
+    ExactOptions& options = by[static_cast<int>(route)];
+    options.route = route;
+    const absl::StatusOr<IntegerProduct> product = MultiplyExact(a, b, options);
+    if (!product.ok()) continue;
+    ASSAY_CHECK(product->coefficients == expected.coefficients);
+    const int pieces = route == ExactRoute::kFft ? product->parts : product->primes;
+    contenders.push_back(
+        {kNames[static_cast<int>(route)] + std::string("/") + std::to_string(pieces),
+         [&a, &b, &options] { ASSAY_CHECK(MultiplyExact(a, b, options).ok()); }});
+  }
+#ifdef ASSAY_HAVE_FLINT
+  fmpz_poly_t x, y, z;
+  fmpz_poly_init(x);
+  fmpz_poly_init(y);
+  fmpz_poly_init(z);
+  for (int64_t i = 0; i < n; ++i) {
+    fmpz_poly_set_coeff_si(x, i, a[i]);
+    fmpz_poly_set_coeff_si(y, i, b[i]);
+  }
+  contenders.push_back({"FLINT", [&] { fmpz_poly_mul(z, x, y); }});
+  contenders.back().run();
+  for (size_t k = 0; k < expected.coefficients.size(); ++k) {
+    ASSAY_CHECK(fmpz_poly_get_coeff_si(z, static_cast<slong>(k)) == expected.coefficients[k]);
+  }
+#endif
+  Report("exact, " + std::to_string(bits) + " bits, " + std::to_string(n),
+         static_cast<double>(2 * n - 1), contenders);
+#ifdef ASSAY_HAVE_FLINT
+  fmpz_poly_clear(x);
+  fmpz_poly_clear(y);
+  fmpz_poly_clear(z);
+#endif
+}
+
+void Integers(int64_t limbs) {
+  const Natural a = RandomWords(limbs, ~uint64_t{0}, 3), b = RandomWords(limbs, ~uint64_t{0}, 4);
+  Natural c(2 * limbs);
+  const auto words = [](const Natural& x) { return reinterpret_cast<const mp_limb_t*>(x.data()); };
+  const Contender gmp = {
+      "GMP",
+      [&] { mpn_mul(reinterpret_cast<mp_limb_t*>(c.data()), words(a), limbs, words(b), limbs); }};
+  gmp.run();
+  Natural ours = *Multiply(a, b);
+  ours.resize(2 * limbs);
+  ASSAY_CHECK(ours == c);
+  Report("integers of " + std::to_string(limbs) + " limbs", static_cast<double>(2 * limbs),
+         {{"ours", [&] { ASSAY_CHECK(Multiply(a, b).ok()); }}, gmp});
+}
+
+void Decimals(int64_t limbs) {
+  const Natural a = RandomWords(limbs, ~uint64_t{0}, 3);
+  mpz_t z;
+  mpz_init(z);
+  mpz_import(z, a.size(), -1, sizeof(uint64_t), 0, 0, a.data());
+  const std::string digits = *ToDecimal(a);
+  std::string theirs(digits.size() + 2, '0');
+  mpz_get_str(theirs.data(), 10, z);
+  ASSAY_CHECK(digits == theirs.c_str());
+  Report("to decimal, " + std::to_string(limbs) + " limbs", static_cast<double>(limbs),
+         {{"ours", [&] { ASSAY_CHECK(ToDecimal(a).ok()); }},
+          {"GMP", [&] { mpz_get_str(theirs.data(), 10, z); }}});
+  Report("from decimal, " + std::to_string(limbs) + " limbs", static_cast<double>(limbs),
+         {{"ours", [&] { ASSAY_CHECK(FromDecimal(digits).ok()); }},
+          {"GMP", [&] { mpz_set_str(z, digits.c_str(), 10); }}});
+  mpz_clear(z);
+}
+
 void Transforms() {
   for (int log = 8; log <= 22; log += 2) {
     const int64_t n = int64_t{1} << log;
@@ -200,6 +290,18 @@ int Main(int argc, char** argv) {
     for (uint64_t m : {uint64_t{1000000007}, uint64_t{1} << 59}) {
       for (int log : {5, 6, 8, 12, 16, 19}) Modular(m, int64_t{1} << log);
     }
+  }
+  if (wanted("exact")) {
+    for (int bits : {8, 20, 27}) {
+      for (int log : {4, 5, 6, 7, 8, 10, 12, 16, 18}) Exact(bits, int64_t{1} << log);
+    }
+  }
+  if (wanted("integers")) {
+    for (int limbs :
+         {8, 16, 24, 32, 64, 100, 128, 160, 200, 256, 512, 1024, 4096, 1 << 14, 1 << 16, 1 << 18}) {
+      Integers(limbs);
+    }
+    for (int limbs : {64, 256, 1024, 8192, 65536}) Decimals(limbs);
   }
   if (wanted("threads")) Threads();
   return 0;

@@ -92,11 +92,11 @@ absl::StatusOr<Multiplier> Multiplier::Create(uint64_t modulus, int64_t max_leng
     const uint32_t p = static_cast<uint32_t>(modulus);
     absl::StatusOr<internal::Transform> t = internal::Transform::Create(p, PrimitiveRoot(p), log);
     if (!t.ok()) return t.status();
-    result.transforms_.push_back(*std::move(t));
+    result.transforms_ = std::make_unique<const internal::TransformSet>(*std::move(t));
   } else {
-    absl::StatusOr<std::vector<internal::Transform>> t = internal::CrtTransforms(primes, length);
+    absl::StatusOr<internal::TransformSet> t = internal::TransformSet::Create(primes, length);
     if (!t.ok()) return t.status();
-    result.transforms_ = *std::move(t);
+    result.transforms_ = std::make_unique<const internal::TransformSet>(*std::move(t));
   }
   return result;
 }
@@ -143,8 +143,9 @@ absl::Status Multiplier::Multiply(std::span<const uint64_t> a, std::span<const u
     };
   };
   const auto load_a = load(a), load_b = load(b);
-  c->Run(std::span<const internal::Transform>(transforms_).first(static_cast<size_t>(primes)),
-         load_a, load_b, a.data() == b.data() && a.size() == b.size(), pool);
+  const std::span<const internal::Transform> transforms =
+      transforms_->all().first(static_cast<size_t>(primes));
+  c->Run(transforms, load_a, load_b, a.data() == b.data() && a.size() == b.size(), pool);
 
   // The weight of each digit of the mixed radix, modulo m.
   std::array<uint64_t, internal::kPrimes> weight = {1 % m};
@@ -158,7 +159,7 @@ absl::Status Multiplier::Multiply(std::span<const uint64_t> a, std::span<const u
     const size_t n = end - begin;
     uint64_t* const to = out.data() + begin;
     if (itself_) {
-      internal::Canonical(transforms_[0].tables(), rows[0], rows[0], n);
+      internal::Canonical(transforms[0].tables(), rows[0], rows[0], n);
       internal::Unpack(rows[0], n, to);
       return;
     }

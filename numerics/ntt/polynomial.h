@@ -21,7 +21,7 @@
 namespace assay::ntt {
 
 namespace internal {
-class Transform;
+class TransformSet;
 }
 
 // The largest modulus, and how many coefficients a product may have.
@@ -70,7 +70,7 @@ class Multiplier {
   uint64_t modulus_;
   int64_t max_length_;
   bool itself_ = false;
-  std::vector<internal::Transform> transforms_;
+  std::unique_ptr<const internal::TransformSet> transforms_;
 };
 
 // One product. The same, with the Multiplier made on the way; fails as that.

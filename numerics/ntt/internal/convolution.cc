@@ -20,6 +20,19 @@ constexpr std::array<uint32_t, kPrimes> kPrimitiveRoot = PrimitiveRoots();
 static_assert(IsPrime(kPrime[0]) && IsPrime(kPrime[1]) && IsPrime(kPrime[2]) &&
               IsPrime(kPrime[3]) && IsPrime(kPrime[4]) && IsPrime(kPrime[5]));
 
+// Up to this length the tables cost more than a product: 190 KB for all six primes.
+constexpr int kSharedLog = 12;
+
+absl::StatusOr<std::vector<Transform>> Transforms(int count, int log) {
+  std::vector<Transform> transforms;
+  for (int i = 0; i < count; ++i) {
+    absl::StatusOr<Transform> t = Transform::Create(kPrime[i], kPrimitiveRoot[i], log);
+    if (!t.ok()) return t.status();
+    transforms.push_back(*std::move(t));
+  }
+  return transforms;
+}
+
 }  // namespace
 
 int LogFor(size_t length) {
@@ -28,15 +41,26 @@ int LogFor(size_t length) {
   return log;
 }
 
-absl::StatusOr<std::vector<Transform>> CrtTransforms(int count, size_t length) {
+absl::StatusOr<TransformSet> TransformSet::Create(int count, size_t length) {
   ASSAY_CHECK(1 <= count && count <= kPrimes && length <= kMaxLength);
-  std::vector<Transform> transforms;
-  for (int i = 0; i < count; ++i) {
-    absl::StatusOr<Transform> t = Transform::Create(kPrime[i], kPrimitiveRoot[i], LogFor(length));
-    if (!t.ok()) return t.status();
-    transforms.push_back(*std::move(t));
+  TransformSet set;
+  const int log = LogFor(length);
+  if (log <= kSharedLog) {
+    static const absl::StatusOr<std::vector<Transform>> shared = Transforms(kPrimes, kSharedLog);
+    if (!shared.ok()) return shared.status();
+    set.all_ = std::span<const Transform>(*shared).first(static_cast<size_t>(count));
+    return set;
   }
-  return transforms;
+  absl::StatusOr<std::vector<Transform>> own = Transforms(count, log);
+  if (!own.ok()) return own.status();
+  set.own_ = *std::move(own);
+  set.all_ = set.own_;
+  return set;
+}
+
+TransformSet::TransformSet(Transform only) {
+  own_.push_back(std::move(only));
+  all_ = own_;
 }
 
 int PrimesAbove(double bound) {

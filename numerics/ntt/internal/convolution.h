@@ -26,7 +26,20 @@ int LogFor(size_t length);
 inline constexpr size_t kMaxLength = size_t{1} << kPrimeLog;
 
 // Transforms modulo kPrime[0..count) for products of up to `length` <= kMaxLength coefficients.
-absl::StatusOr<std::vector<Transform>> CrtTransforms(int count, size_t length);
+// Short ones share tables that are made once.
+class TransformSet {
+ public:
+  TransformSet() = default;
+  static absl::StatusOr<TransformSet> Create(int count, size_t length);
+  // A set of one.
+  explicit TransformSet(Transform only);
+
+  std::span<const Transform> all() const { return all_; }
+
+ private:
+  std::vector<Transform> own_;
+  std::span<const Transform> all_;  // of own_'s elements, which stay in place when it moves
+};
 
 // How many of kPrime have a product above `bound`, with some room for rounding; kPrimes + 1 if all
 // are too few.

@@ -218,6 +218,35 @@ HWY_INLINE void WeightedSumOf(const uint32_t* const* digits, const uint32_t* wei
   });
 }
 
+template <int kCount>
+HWY_INLINE void NearestToZeroOf(const uint32_t* const* digits, size_t n, int64_t* to) {
+  constexpr uint64_t kProduct = kPrime[0] * (kCount == 2 ? uint64_t{kPrime[1]} : 1);
+#if HWY_TARGET == HWY_SCALAR
+  for (size_t k = 0; k < n; ++k) {
+    const uint64_t x = digits[0][k] + (kCount == 2 ? uint64_t{kPrime[0]} * digits[1][k] : 0);
+    to[k] = static_cast<int64_t>(x > kProduct / 2 ? x - kProduct : x);
+  }
+#else
+  const hn::RebindToSigned<WideTag> d;
+  const auto product = hn::Set(d, static_cast<int64_t>(kProduct));
+  const auto half = hn::Set(d, static_cast<int64_t>(kProduct / 2));
+  ForRows<kCount, false>(digits, to, n, [&](const uint32_t* const* at, int64_t* out) HWY_ATTR {
+    ASSAY_UNROLL
+    for (size_t i = 0; i < kLanes; i += kLanes / 2) {
+      const hn::Half<D> narrow;
+      auto x = hn::PromoteTo(WideTag(), hn::LoadU(narrow, at[0] + i));
+      if constexpr (kCount == 2) {
+        const auto high = hn::PromoteTo(WideTag(), hn::LoadU(narrow, at[1] + i));
+        x = hn::Add(x, hn::MulEven(hn::BitCast(D(), high), Splat(kPrime[0])));
+      }
+      const auto value = hn::BitCast(d, x);
+      const auto negative = hn::VecFromMask(d, hn::Gt(value, half));
+      hn::StoreU(hn::Sub(value, hn::And(negative, product)), d, out + i);
+    }
+  });
+#endif
+}
+
 }  // namespace
 
 void GarnerHere(uint32_t* const* digits, int count, size_t n) {
@@ -229,20 +258,16 @@ void GarnerHere(uint32_t* const* digits, int count, size_t n) {
   GarnerOf<6>(digits, n);
 }
 
+void NearestToZeroHere(const uint32_t* const* digits, int count, size_t n, int64_t* to) {
+  if (count == 1) return NearestToZeroOf<1>(digits, n, to);
+  NearestToZeroOf<2>(digits, n, to);
+}
+
 void WeightedSumHere(const uint32_t* const* digits, int count, const uint32_t* weights, uint32_t m,
                      size_t n, uint64_t* to) {
   if (count == 1) return WeightedSumOf<1>(digits, weights, m, n, to);
   if (count == 2) return WeightedSumOf<2>(digits, weights, m, n, to);
   WeightedSumOf<3>(digits, weights, m, n, to);
-}
-
-void NearestToZeroHere(const uint32_t* const* digits, int count, size_t n, int64_t* to) {
-  const uint64_t p0 = kPrime[0], product = count == 2 ? p0 * kPrime[1] : p0;
-  for (size_t k = 0; k < n; ++k) {
-    uint64_t x = digits[0][k];
-    if (count == 2) x += p0 * digits[1][k];
-    to[k] = static_cast<int64_t>(x > product / 2 ? x - product : x);
-  }
 }
 
 }  // namespace assay::ntt::internal::HWY_NAMESPACE
