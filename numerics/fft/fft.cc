@@ -79,11 +79,16 @@ Plan<T>::~Plan() = default;
 
 template <class T>
 absl::StatusOr<Plan<T>> Plan<T>::Create(int64_t n) {
+  return CreateWith(n, internal::GetSweeps(T{}));
+}
+
+template <class T>
+absl::StatusOr<Plan<T>> Plan<T>::CreateWith(int64_t n, const internal::Sweeps<T>& sweeps) {
   if (n < 1 || n > kMaxSize) {
     return absl::InvalidArgumentError(
         absl::StrCat("fft: a transform of length ", n, " was asked for, expected 1 to ", kMaxSize));
   }
-  std::unique_ptr<internal::PlanTables<T>> tables = internal::MakeTables<T>(n);
+  std::unique_ptr<internal::PlanTables<T>> tables = internal::MakeTables<T>(n, sweeps);
   if (tables == nullptr) return internal::NoMemory(n);
   return Plan(std::move(tables));
 }

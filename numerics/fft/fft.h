@@ -42,8 +42,10 @@ namespace assay::fft {
 
 namespace internal {
 template <class T>
-struct PlanTables;  // fft.cc
-}
+struct PlanTables;
+template <class T>
+struct Sweeps;
+}  // namespace internal
 
 // The longest transform a plan accepts. Tables and scratch of a longer one would not fit a 64-bit
 // machine's memory today; in wasm memory ends long before, which is reported as kResourceExhausted.
@@ -74,6 +76,8 @@ class Plan {
   // Prepares transforms of length n >= 1.
   // Fails: kInvalidArgument if n < 1 or n > kMaxSize; kResourceExhausted if the tables do not fit.
   static absl::StatusOr<Plan> Create(int64_t n);
+  // For fast.h.
+  static absl::StatusOr<Plan> CreateWith(int64_t n, const internal::Sweeps<T>& sweeps);
 
   Plan(Plan&&) noexcept;
   Plan& operator=(Plan&&) noexcept;
@@ -131,6 +135,8 @@ class RealPlan {
  public:
   // Prepares transforms of n >= 1 real samples. Fails as Plan::Create.
   static absl::StatusOr<RealPlan> Create(int64_t n);
+  // For fast.h.
+  static absl::StatusOr<RealPlan> CreateWith(int64_t n, const internal::Sweeps<T>& sweeps);
 
   RealPlan(RealPlan&&) noexcept;
   RealPlan& operator=(RealPlan&&) noexcept;

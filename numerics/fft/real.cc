@@ -21,9 +21,14 @@ RealPlan<T>::~RealPlan() = default;
 
 template <class T>
 absl::StatusOr<RealPlan<T>> RealPlan<T>::Create(int64_t n) {
+  return CreateWith(n, internal::GetSweeps(T{}));
+}
+
+template <class T>
+absl::StatusOr<RealPlan<T>> RealPlan<T>::CreateWith(int64_t n, const internal::Sweeps<T>& sweeps) {
   const bool even = n > 0 && n % 2 == 0;
   if (n > kMaxSize) n = kMaxSize + 1;  // so that half of it is refused as well
-  absl::StatusOr<Plan<T>> plan = Plan<T>::Create(even && n <= kMaxSize ? n / 2 : n);
+  absl::StatusOr<Plan<T>> plan = Plan<T>::CreateWith(even && n <= kMaxSize ? n / 2 : n, sweeps);
   if (!plan.ok()) return plan.status();
   std::vector<T> twiddles;
   if (even) {

@@ -17,7 +17,7 @@
 #include "numerics/fft/internal/vector-inl.h"
 
 HWY_BEFORE_NAMESPACE();
-namespace assay::fft::internal::HWY_NAMESPACE {
+namespace ASSAY_FFT_NAMESPACE::HWY_NAMESPACE {
 namespace {
 
 template <class V>
@@ -101,8 +101,8 @@ HWY_INLINE void Butterfly16(D d, Vec<D>* re, Vec<D>* im, const T* cosines, const
   };
   auto turn = [&](int i, int sixteenths) {
     const V c = Splat(d, cosines[sixteenths]), s = Splat(d, sines[sixteenths]);
-    const V r = Plus(Times(re[i], c), Times(im[i], s));
-    im[i] = Minus(Times(im[i], c), Times(re[i], s));
+    const V r = TimesPlus(re[i], c, Times(im[i], s));
+    im[i] = TimesMinus(im[i], c, Times(re[i], s));
     re[i] = r;
   };
   turn(1 + 4 * 1, 1);
@@ -155,17 +155,17 @@ HWY_INLINE void ButterflyOdd(D d, Vec<D>* re, Vec<D>* im, const T* cosines, cons
   ASSAY_UNROLL
   for (int k = 1; k <= kHalf; ++k) {
     V c = Splat(d, cosines[k]), s = Splat(d, sines[k]);
-    V even_r = Plus(first_r, Times(c, sum_r[1]));
-    V even_i = Plus(first_i, Times(c, sum_i[1]));
+    V even_r = TimesPlus(c, sum_r[1], first_r);
+    V even_i = TimesPlus(c, sum_i[1], first_i);
     V odd_r = Times(s, dif_r[1]), odd_i = Times(s, dif_i[1]);
     ASSAY_UNROLL
     for (int j = 2; j <= kHalf; ++j) {
       c = Splat(d, cosines[(j * k) % R]);
       s = Splat(d, sines[(j * k) % R]);
-      even_r = Plus(even_r, Times(c, sum_r[j]));
-      even_i = Plus(even_i, Times(c, sum_i[j]));
-      odd_r = Plus(odd_r, Times(s, dif_r[j]));
-      odd_i = Plus(odd_i, Times(s, dif_i[j]));
+      even_r = TimesPlus(c, sum_r[j], even_r);
+      even_i = TimesPlus(c, sum_i[j], even_i);
+      odd_r = TimesPlus(s, dif_r[j], odd_r);
+      odd_i = TimesPlus(s, dif_i[j], odd_i);
     }
     // X[k] = even - i odd, X[R - k] = even + i odd.
     re[k] = Plus(even_r, odd_i);
@@ -176,7 +176,7 @@ HWY_INLINE void ButterflyOdd(D d, Vec<D>* re, Vec<D>* im, const T* cosines, cons
 }
 
 }  // namespace
-}  // namespace assay::fft::internal::HWY_NAMESPACE
+}  // namespace ASSAY_FFT_NAMESPACE::HWY_NAMESPACE
 HWY_AFTER_NAMESPACE();
 
 #endif  // ASSAY_NUMERICS_FFT_INTERNAL_BUTTERFLY_INL_H_

@@ -96,7 +96,9 @@ Cut ChooseCut(int64_t n) {
   if (rest != 1) return {};
   constexpr int kNarrow = kWide<T> / 4;  // 8 doubles, 16 floats
   if (n * 2 * static_cast<int64_t>(sizeof(T)) <= kButterflyFirstBytes) {
-    for (int lanes = kNarrow; lanes >= 8; lanes /= 2) {
+    // 64 floats as 4 x 4 x 4: vectors of sixteen do all of it in registers.
+    if (sizeof(T) == 4 && n == 64) return {4, 16, 4, true};
+    for (int lanes = kNarrow; lanes >= 4; lanes /= 2) {
       if (n % lanes == 0 && n / lanes >= lanes) return {lanes, n / lanes, lanes, true};
     }
   }
@@ -170,20 +172,25 @@ bool MakeColumn(int64_t length, ColumnTables<T>* t) {
 }  // namespace
 
 template <class T>
-std::unique_ptr<BlockTables<T>> MakeBlockTables(int64_t n, const Cut& cut, const Roots<T>* shared) {
+std::unique_ptr<BlockTables<T>> MakeBlockTables(int64_t n, const Cut& cut, const Roots<T>* shared,
+                                                const Sweeps<T>& sweeps) {
   auto t = std::make_unique<BlockTables<T>>();
+  t->sweeps = &sweeps;
   t->n = n;
   t->n1 = cut.n1;
   t->n2 = cut.n2;
   t->lanes = cut.lanes;
   t->butterfly_first = cut.butterfly_first;
   t->roots = shared;
+  t->column_blocks = BlockCount(cut.n2, cut.lanes);
+  t->row_blocks = BlockCount(cut.n1, cut.lanes);
+  t->tile_stride = TileStride(*t);
   const int64_t lanes = cut.lanes, row = 2 * lanes;
   if (!cut.butterfly_first && !MakeColumn(cut.n1, &t->first)) return nullptr;
   if (!MakeColumn(cut.n2, &t->second)) return nullptr;
   RootTable<T> roots;
   if (!roots.Fill(n)) return nullptr;
-  const int64_t blocks = BlockCount(cut.n2, cut.lanes);
+  const int64_t blocks = t->column_blocks;
   // [count][re of lanes | im of lanes] of w^(k_of(i) (q + lane)).
   auto fill = [&](T* to, int64_t count, int64_t q, auto k_of) {
     for (int64_t i = 0; i < count; ++i, to += row) {
@@ -194,7 +201,7 @@ std::unique_ptr<BlockTables<T>> MakeBlockTables(int64_t n, const Cut& cut, const
       }
     }
   };
-  const int64_t tiles = BlockCount(cut.n1, cut.lanes);
+  const int64_t tiles = t->row_blocks;
   if (cut.butterfly_first) {
     t->twiddles = Allocate<T>(blocks * (cut.n1 - 1) * row);
     if (t->twiddles == nullptr) return nullptr;
@@ -214,6 +221,25 @@ std::unique_ptr<BlockTables<T>> MakeBlockTables(int64_t n, const Cut& cut, const
       fill(t->row_twiddles.get() + b * lanes * row, lanes, q, [](int64_t i) { return i; });
     }
   }
+  if (sizeof(T) == 4 && cut.butterfly_first && cut.n2 == 16 && cut.n1 <= 8) {
+    t->short_twiddles = Allocate<T>((cut.n1 - 1) * 32 + 24);
+    if (t->short_twiddles == nullptr) return nullptr;
+    T* to = t->short_twiddles.get();
+    for (int64_t k = 1; k < cut.n1; ++k, to += 32) {
+      for (int64_t q = 0; q < 16; ++q) {
+        const std::complex<T> w = roots[k * q];
+        to[q] = w.real();
+        to[16 + q] = w.imag();
+      }
+    }
+    for (int64_t j = 1; j < 4; ++j, to += 8) {
+      for (int64_t p = 0; p < 4; ++p) {
+        const std::complex<T> w = roots[j * p * (n / 16)];
+        to[p] = w.real();
+        to[4 + p] = w.imag();
+      }
+    }
+  }
   return t;
 }
 
@@ -226,8 +252,10 @@ template void FillRoots(Roots<double>*);
 template Cut ChooseCut<float>(int64_t);
 template Cut ChooseCut<double>(int64_t);
 template std::unique_ptr<BlockTables<float>> MakeBlockTables(int64_t, const Cut&,
-                                                             const Roots<float>*);
+                                                             const Roots<float>*,
+                                                             const Sweeps<float>&);
 template std::unique_ptr<BlockTables<double>> MakeBlockTables(int64_t, const Cut&,
-                                                              const Roots<double>*);
+                                                              const Roots<double>*,
+                                                              const Sweeps<double>&);
 
 }  // namespace assay::fft::internal

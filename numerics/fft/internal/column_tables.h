@@ -49,7 +49,8 @@ std::vector<int> ColumnRadices(int64_t length);
 
 // Null without memory. roots must outlive the tables.
 template <class T>
-std::unique_ptr<BlockTables<T>> MakeBlockTables(int64_t n, const Cut& cut, const Roots<T>* roots);
+std::unique_ptr<BlockTables<T>> MakeBlockTables(int64_t n, const Cut& cut, const Roots<T>* roots,
+                                                const Sweeps<T>& sweeps);
 
 }  // namespace assay::fft::internal
 

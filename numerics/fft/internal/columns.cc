@@ -13,7 +13,7 @@
 #include "numerics/fft/internal/vector-inl.h"
 
 HWY_BEFORE_NAMESPACE();
-namespace assay::fft::internal::HWY_NAMESPACE {
+namespace ASSAY_FFT_NAMESPACE::HWY_NAMESPACE {
 namespace {
 
 // A block is rows of `lanes` numbers, vector by vector: the real parts of one, its imaginary parts.
@@ -63,8 +63,8 @@ HWY_INLINE T* RowAt(T* at, int64_t leap, int k) {
 
 // Runs one step from `from` to `to` (the same or another block), in `count` sub-blocks.
 template <int R, class D, class T>
-HWY_INLINE void Middle(D d, int64_t lanes, int64_t m, const T* HWY_RESTRICT twiddles, int64_t count,
-                       const T* from, T* to, const Roots<T>& roots) {
+HWY_NOINLINE void Middle(D d, int64_t lanes, int64_t m, const T* HWY_RESTRICT twiddles,
+                         int64_t count, const T* from, T* to, const Roots<T>& roots) {
   constexpr int kWidth = kLanes<D>;
   const int64_t leap = m * 2 * lanes;
   for (int64_t b = 0; b < count; ++b) {
@@ -102,8 +102,8 @@ HWY_INLINE void Middle(D d, int64_t lanes, int64_t m, const T* HWY_RESTRICT twid
 
 // The first step, from interleaved rows into the block.
 template <int R, class D, class T>
-HWY_INLINE void Enter(D d, int64_t lanes, int64_t m, const T* HWY_RESTRICT twiddles,
-                      Rows<const T> in, T* to, T conjugate, const Roots<T>& roots) {
+HWY_NOINLINE void Enter(D d, int64_t lanes, int64_t m, const T* HWY_RESTRICT twiddles,
+                        Rows<const T> in, T* to, T conjugate, const Roots<T>& roots) {
   constexpr int kWidth = kLanes<D>;
   const int64_t leap = m * 2 * lanes, in_leap = m * in.stride;
   const T* w = twiddles;
@@ -137,12 +137,13 @@ HWY_INLINE void Enter(D d, int64_t lanes, int64_t m, const T* HWY_RESTRICT twidd
 
 // The last step (m = 1), from the block into interleaved rows.
 template <int R, bool kStream, class D, class T>
-HWY_INLINE void LeaveTo(D d, int64_t lanes, const int32_t* first, int64_t count, const T* from,
+HWY_INLINE void LeaveTo(D d, int64_t lanes, const std::vector<int32_t>& first, const T* from,
                         Rows<T> out, T conjugate, const Roots<T>& roots) {
   constexpr int kWidth = kLanes<D>;
+  const int64_t count = static_cast<int64_t>(first.size());
   const int64_t row = 2 * lanes, out_leap = count * out.stride;
   for (int64_t b = 0; b < count; ++b) {
-    T* to = out.at + first[b] * out.stride;
+    T* to = out.at + first[static_cast<size_t>(b)] * out.stride;
     for (int64_t c = lanes; c > 0; c -= kWidth) {
       const T* source = Opaque(from);
       T* target = Opaque(to);
@@ -172,36 +173,19 @@ HWY_INLINE void LeaveTo(D d, int64_t lanes, const int32_t* first, int64_t count,
 }
 
 template <int R, class D, class T>
-HWY_INLINE void Leave(D d, int64_t lanes, const int32_t* first, int64_t count, const T* from,
-                      Rows<T> out, T conjugate, const Roots<T>& roots) {
-  if (out.stream) return LeaveTo<R, true>(d, lanes, first, count, from, out, conjugate, roots);
-  LeaveTo<R, false>(d, lanes, first, count, from, out, conjugate, roots);
+HWY_NOINLINE void Leave(D d, int64_t lanes, const std::vector<int32_t>& first, const T* from,
+                        const Rows<T>& out, T conjugate, const Roots<T>& roots) {
+  if (out.stream) return LeaveTo<R, true>(d, lanes, first, from, out, conjugate, roots);
+  LeaveTo<R, false>(d, lanes, first, from, out, conjugate, roots);
 }
 
-enum class Kind { kEnter, kMiddle, kLeave };
-
-template <Kind kKind, int R, class D, class T>
-HWY_NOINLINE void RunStep(D d, int64_t lanes, const Step& step, const ColumnTables<T>& t,
-                          int64_t count, const T* from, T* to, Rows<const T> in, Rows<T> out,
-                          T conjugate, const Roots<T>& roots) {
-  const T* twiddles = t.twiddles.get() + step.twiddle_offset;
-  if constexpr (kKind == Kind::kEnter) {
-    Enter<R>(d, lanes, step.m, twiddles, in, to, conjugate, roots);
-  } else if constexpr (kKind == Kind::kMiddle) {
-    Middle<R>(d, lanes, step.m, twiddles, count, from, to, roots);
-  } else {
-    Leave<R>(d, lanes, t.first.data(), count, from, out, conjugate, roots);
-  }
-}
-
-template <Kind kKind, class D, class T>
-HWY_INLINE void AnyRadix(D d, int64_t lanes, const Step& step, const ColumnTables<T>& t,
-                         int64_t count, const T* from, T* to, Rows<const T> in, Rows<T> out,
-                         T conjugate, const Roots<T>& roots) {
-  switch (step.radix) {
+// Calls body with the radix as a constant.
+template <class Body>
+HWY_INLINE void WithRadix(int radix, Body body) {
+  switch (radix) {
 #define ASSAY_CASE(R) \
   case R:             \
-    return RunStep<kKind, R>(d, lanes, step, t, count, from, to, in, out, conjugate, roots)
+    return body(std::integral_constant<int, R>())
     ASSAY_CASE(2);
     ASSAY_CASE(3);
     ASSAY_CASE(4);
@@ -210,11 +194,18 @@ HWY_INLINE void AnyRadix(D d, int64_t lanes, const Step& step, const ColumnTable
     ASSAY_CASE(8);
     ASSAY_CASE(11);
     ASSAY_CASE(13);
-    ASSAY_CASE(16);
 #undef ASSAY_CASE
     default:
       ASSAY_CHECK(false);
   }
+}
+
+template <class D, class T>
+HWY_INLINE void AnyMiddle(D d, int64_t lanes, const ColumnTables<T>& t, const Step& step,
+                          int64_t count, const T* from, T* to, const Roots<T>& roots) {
+  const T* twiddles = t.twiddles.get() + step.twiddle_offset;
+  WithRadix(step.radix,
+            [&](auto r) { Middle<r()>(d, lanes, step.m, twiddles, count, from, to, roots); });
 }
 
 // Steps [step, last) in place on `count` sub-blocks at `block`; those that fit the cache are
@@ -224,16 +215,14 @@ void Descend(D d, int64_t lanes, const ColumnTables<T>& t, size_t step, size_t l
              T* block, const Roots<T>& roots) {
   for (; step < last; ++step) {
     const Step& s = t.steps[step];
-    const int64_t rows = s.radix * s.m;
-    const int64_t bytes = rows * 2 * lanes * static_cast<int64_t>(sizeof(T));
-    if (count > 1 && count * bytes > kCacheBytes) {
+    const int64_t size = s.radix * s.m * 2 * lanes;
+    if (count > 1 && count * size * static_cast<int64_t>(sizeof(T)) > kCacheBytes) {
       for (int64_t b = 0; b < count; ++b) {
-        Descend(d, lanes, t, step, last, 1, block + b * rows * 2 * lanes, roots);
+        Descend(d, lanes, t, step, last, 1, block + b * size, roots);
       }
       return;
     }
-    AnyRadix<Kind::kMiddle>(d, lanes, s, t, count, block, block, Rows<const T>{}, Rows<T>{}, T{1},
-                            roots);
+    AnyMiddle(d, lanes, t, s, count, block, block, roots);
     count *= s.radix;
   }
 }
@@ -276,6 +265,104 @@ HWY_INLINE void ButterflyFirst(D d, const BlockTables<T>& t, const T* in, T* til
   }
 }
 
+// Both sweeps in registers, where n = R^2 and a vector has R lanes.
+template <int R, class D, class T>
+HWY_INLINE void Square(D d, const BlockTables<T>& t, const T* in, T* out, T conjugate) {
+  static_assert(kLanes<D> == R);
+  const T* w = t.twiddles.get();
+  Vec<D> re[R], im[R];
+  ASSAY_UNROLL
+  for (int k = 0; k < R; ++k) {
+    LoadPairs(d, in + 2 * R * k, re[k], im[k]);
+    im[k] = Times(im[k], Splat(d, conjugate));
+  }
+  Transform<R>(d, re, im, *t.roots);
+  ASSAY_UNROLL
+  for (int j = 1; j < R; ++j) {
+    Rotate(re[j], im[j], LoadRow(d, w + (j - 1) * 2 * R), LoadRow(d, w + (j - 1) * 2 * R + R));
+  }
+  TransposeSquare(d, re);
+  TransposeSquare(d, im);
+  Transform<R>(d, re, im, *t.roots);
+  ASSAY_UNROLL
+  for (int k = 0; k < R; ++k) {
+    StorePairs(d, re[k], Times(im[k], Splat(d, conjugate)), out + 2 * R * k);
+  }
+}
+
+// The same for n = 16 R, R = 4 or 8, on vectors of sixteen: after the butterfly a vector holds one
+// column of sixteen, of which four are transformed at a time by two butterflies of four, each after
+// a transposition of four by four blocks.
+template <int R, class D, class T>
+HWY_INLINE void SixteenTimes(D d, const BlockTables<T>& t, const T* in, T* out, T conjugate) {
+  static_assert(kLanes<D> == 16 && R % 4 == 0);
+  const T* w = t.short_twiddles.get();
+  Vec<D> re[R], im[R];
+  ASSAY_UNROLL
+  for (int k = 0; k < R; ++k) {
+    LoadPairs(d, in + 32 * k, re[k], im[k]);
+    im[k] = Times(im[k], Splat(d, conjugate));
+  }
+  Transform<R>(d, re, im, *t.roots);
+  ASSAY_UNROLL
+  for (int j = 1; j < R; ++j) {
+    Rotate(re[j], im[j], LoadRow(d, w + (j - 1) * 32), LoadRow(d, w + (j - 1) * 32 + 16));
+  }
+  w += (R - 1) * 32;
+  ASSAY_UNROLL
+  for (int g = 0; g < R; g += 4) {
+    // Vector k1: lane 4 k + p to vector k: lane 4 k1 + p.
+    TransposeFour<4>(d, re + g);
+    TransposeFour<4>(d, im + g);
+    Butterfly4(re + g, im + g);
+    ASSAY_UNROLL
+    for (int j = 1; j < 4; ++j) {
+      Rotate(re[g + j], im[g + j], LoadFour(d, w + 8 * (j - 1)), LoadFour(d, w + 8 * (j - 1) + 4));
+    }
+    // Vector j: lane 4 k1 + p to vector p: lane 4 k1 + j.
+    TransposeFour<1>(d, re + g);
+    TransposeFour<1>(d, im + g);
+    Butterfly4(re + g, im + g);
+    ASSAY_UNROLL
+    for (int k = 0; k < 4; ++k) {
+      re[g + k] = SwapDigits(d, re[g + k]);
+      im[g + k] = Times(SwapDigits(d, im[g + k]), Splat(d, conjugate));
+    }
+  }
+  ASSAY_UNROLL
+  for (int k = 0; k < 4; ++k) {
+    T* to = out + 8 * R * k;
+    if constexpr (R == 4) {
+      StorePairs(d, re[k], im[k], to);
+    } else {
+      JoinFours(d, re[k], re[k + 4]);
+      JoinFours(d, im[k], im[k + 4]);
+      StorePairs(d, re[k], im[k], to);
+      StorePairs(d, re[k + 4], im[k + 4], to + 32);
+    }
+  }
+}
+
+// Runs what fits the registers. False if there is nothing for t and these vectors.
+template <class D, class T>
+HWY_INLINE bool Short(D d, const BlockTables<T>& t, const T* in, T* out, T conjugate) {
+  constexpr int kWidth = kLanes<D>;
+  if constexpr (kLanes<Full<T>> == 16) {
+    if (t.short_twiddles != nullptr) {
+      if (t.n1 == 4) SixteenTimes<4>(Full<T>(), t, in, out, conjugate);
+      if (t.n1 == 8) SixteenTimes<8>(Full<T>(), t, in, out, conjugate);
+      return true;
+    }
+  }
+  if constexpr (kWidth == 4 || kWidth == 8) {
+    if (t.n1 == kWidth && t.n2 == kWidth) {
+      Square<kWidth>(d, t, in, out, conjugate);
+      return true;
+    }
+  }
+  return false;
+}
+
 // Where the transformed columns of a block leave it: row k1 times w^(k1 q), turned so that vectors
 // run along k1 from here on.
 template <class D, class T>
@@ -285,13 +372,12 @@ HWY_INLINE void Turn(D d, const BlockTables<T>& t, const T* buffer, T* tiles, in
   const int64_t q = BlockBegin(block, t.n2, t.lanes);
   const int last = t.first.steps.empty() ? 1 : t.first.steps.back().radix;
   const int64_t blocks = t.n1 / last;
-  const int64_t tiles_count = BlockCount(t.n1, t.lanes);
   const T* by_row = t.row_twiddles.get() + block * lanes * row;
-  const T* by_tile = t.tile_twiddles.get() + block * tiles_count * row;
+  const T* by_tile = t.tile_twiddles.get() + block * t.row_blocks * row;
   const bool stream = t.n * static_cast<int64_t>(sizeof(T)) >= kStreamBytes;
-  for (int64_t tile = 0; tile < tiles_count; ++tile) {
+  for (int64_t tile = 0; tile < t.row_blocks; ++tile) {
     const int64_t k_begin = BlockBegin(tile, t.n1, t.lanes);
-    T* to_tile = tiles + tile * TileStride(t) + q * row;
+    T* to_tile = tiles + tile * t.tile_stride + q * row;
     for (int64_t kc = 0; kc < lanes; kc += kWidth) {
       const T* from[kWidth];
       int64_t rest = (k_begin + kc) % blocks, digit = (k_begin + kc) / blocks;
@@ -337,7 +423,9 @@ template <class D, class T>
 void First(D d, const BlockTables<T>& t, const T* in, T* tiles, T* buffer, T conjugate,
            int64_t begin, int64_t end) {
   if (t.butterfly_first) {
-    if (t.lanes == 8) {
+    if (t.lanes == 4) {
+      if constexpr (kLanes<D> <= 4) ButterflyFirst<4>(d, t, in, tiles, conjugate, begin, end);
+    } else if (t.lanes == 8) {
       if constexpr (kLanes<D> <= 8) ButterflyFirst<8>(d, t, in, tiles, conjugate, begin, end);
     } else {
       ButterflyFirst<16>(d, t, in, tiles, conjugate, begin, end);
@@ -346,10 +434,12 @@ void First(D d, const BlockTables<T>& t, const T* in, T* tiles, T* buffer, T con
   }
   for (int64_t block = begin; block < end; ++block) {
     const int64_t q = BlockBegin(block, t.n2, t.lanes);
-    AnyRadix<Kind::kEnter>(d, t.lanes, t.first.steps[0], t.first, 1, static_cast<const T*>(nullptr),
-                           buffer, Rows<const T>{in + 2 * q, 2 * t.n2}, Rows<T>{}, conjugate,
-                           *t.roots);
-    Descend(d, t.lanes, t.first, 1, t.first.steps.size(), t.first.steps[0].radix, buffer, *t.roots);
+    const Step& step = t.first.steps[0];
+    const Rows<const T> rows{in + 2 * q, 2 * t.n2};
+    WithRadix(step.radix, [&](auto r) {
+      Enter<r()>(d, t.lanes, step.m, t.first.twiddles.get(), rows, buffer, conjugate, *t.roots);
+    });
+    Descend(d, t.lanes, t.first, 1, t.first.steps.size(), step.radix, buffer, *t.roots);
     Turn(d, t, buffer, tiles, block);
   }
 }
@@ -357,122 +447,78 @@ void First(D d, const BlockTables<T>& t, const T* in, T* tiles, T* buffer, T con
 template <class D, class T>
 void Second(D d, const BlockTables<T>& t, T* tiles, T* out, T* buffer, T conjugate, int64_t begin,
             int64_t end) {
-  const size_t last = t.second.steps.size() - 1;
+  const std::vector<Step>& steps = t.second.steps;
+  const size_t last = steps.size() - 1;
+  const bool stream = t.n * static_cast<int64_t>(sizeof(T)) >= kStreamBytes &&
+                      reinterpret_cast<uintptr_t>(out) % 64 == 0 && 2 * t.n1 % 16 == 0;
   for (int64_t tile = begin; tile < end; ++tile) {
-    T* block = tiles + tile * TileStride(t);
-    const Rows<T> rows{out + 2 * BlockBegin(tile, t.n1, t.lanes), 2 * t.n1,
-                       t.n * static_cast<int64_t>(sizeof(T)) >= kStreamBytes &&
-                           reinterpret_cast<uintptr_t>(out) % 64 == 0 && 2 * t.n1 % 16 == 0};
+    T* block = tiles + tile * t.tile_stride;
+    const Rows<T> rows{out + 2 * BlockBegin(tile, t.n1, t.lanes), 2 * t.n1, stream};
     const T* from = block;
     if (last > 0) {
       // Out of place into the buffer, where there is one, so that `tiles` is read once and stays
       // clean.
-      T* work = buffer == nullptr ? block : buffer;
-      AnyRadix<Kind::kMiddle>(d, t.lanes, t.second.steps[0], t.second, 1, from, work,
-                              Rows<const T>{}, Rows<T>{}, conjugate, *t.roots);
-      Descend(d, t.lanes, t.second, 1, last, t.second.steps[0].radix, work, *t.roots);
-      from = work;
+      T* to = buffer == nullptr ? block : buffer;
+      AnyMiddle(d, t.lanes, t.second, steps[0], 1, from, to, *t.roots);
+      Descend(d, t.lanes, t.second, 1, last, steps[0].radix, to, *t.roots);
+      from = to;
     }
-    const int radix = t.second.steps[last].radix;
-    AnyRadix<Kind::kLeave>(d, t.lanes, t.second.steps[last], t.second, t.n2 / radix, from,
-                           static_cast<T*>(nullptr), Rows<const T>{}, rows, conjugate, *t.roots);
+    WithRadix(steps[last].radix, [&](auto r) {
+      Leave<r()>(d, t.lanes, t.second.first, from, rows, conjugate, *t.roots);
+    });
   }
 }
 
 // Calls body with the tag for blocks of `lanes` columns: the widest vectors of at most that many.
 template <class T, class Body>
 HWY_INLINE void WithTag(int lanes, Body body) {
-  if constexpr (kLanes < Full < T >>> 8) {
+  constexpr int kWidest = kLanes<Full<T>>;
+  if constexpr (kWidest > 4) {
+    if (lanes == 4) return body(Four<T>());
+  }
+  if constexpr (kWidest > 8) {
     if (lanes == 8) return body(Eight<T>());
   }
   body(Full<T>());
 }
 
 template <class T>
-HWY_INLINE void FirstAny(const BlockTables<T>& t, const T* in, T* tiles, T* buffer, T conjugate,
-                         int64_t begin, int64_t end) {
-  WithTag<T>(t.lanes, [&](auto d) { First(d, t, in, tiles, buffer, conjugate, begin, end); });
-}
-
-template <class T>
-HWY_INLINE void SecondAny(const BlockTables<T>& t, T* tiles, T* out, T* buffer, T conjugate,
-                          int64_t begin, int64_t end) {
-  WithTag<T>(t.lanes, [&](auto d) { Second(d, t, tiles, out, buffer, conjugate, begin, end); });
-}
-
-template <class T>
-HWY_INLINE void BothAny(const BlockTables<T>& t, const T* in, T* out, T* tiles, T* buffer,
-                        T conjugate) {
-  WithTag<T>(t.lanes, [&](auto d) {
-    First(d, t, in, tiles, buffer, conjugate, 0, BlockCount(t.n2, t.lanes));
-    Second(d, t, tiles, out, buffer, conjugate, 0, BlockCount(t.n1, t.lanes));
-  });
-}
+struct Engine {
+  static void RunFirst(const BlockTables<T>& t, const T* in, T* tiles, T* buffer, T conjugate,
+                       int64_t begin, int64_t end) {
+    WithTag<T>(t.lanes, [&](auto d) { First(d, t, in, tiles, buffer, conjugate, begin, end); });
+  }
+  static void RunSecond(const BlockTables<T>& t, T* tiles, T* out, T* buffer, T conjugate,
+                        int64_t begin, int64_t end) {
+    WithTag<T>(t.lanes, [&](auto d) { Second(d, t, tiles, out, buffer, conjugate, begin, end); });
+  }
+  static void RunBoth(const BlockTables<T>& t, const T* in, T* out, T* tiles, T* buffer,
+                      T conjugate) {
+    WithTag<T>(t.lanes, [&](auto d) {
+      if (Short(d, t, in, out, conjugate)) return;
+      First(d, t, in, tiles, buffer, conjugate, 0, t.column_blocks);
+      Second(d, t, tiles, out, buffer, conjugate, 0, t.row_blocks);
+    });
+  }
+  static constexpr Sweeps<T> kSweeps = {RunFirst, RunSecond, RunBoth};
+};
 
 }  // namespace
 
-void FirstF32(const BlockTables<float>& t, const float* in, float* tiles, float* buffer,
-              float conjugate, int64_t begin, int64_t end) {
-  FirstAny(t, in, tiles, buffer, conjugate, begin, end);
-}
-void FirstF64(const BlockTables<double>& t, const double* in, double* tiles, double* buffer,
-              double conjugate, int64_t begin, int64_t end) {
-  FirstAny(t, in, tiles, buffer, conjugate, begin, end);
-}
-void SecondF32(const BlockTables<float>& t, float* tiles, float* out, float* buffer,
-               float conjugate, int64_t begin, int64_t end) {
-  SecondAny(t, tiles, out, buffer, conjugate, begin, end);
-}
-void SecondF64(const BlockTables<double>& t, double* tiles, double* out, double* buffer,
-               double conjugate, int64_t begin, int64_t end) {
-  SecondAny(t, tiles, out, buffer, conjugate, begin, end);
-}
-void BothF32(const BlockTables<float>& t, const float* in, float* out, float* tiles, float* buffer,
-             float conjugate) {
-  BothAny(t, in, out, tiles, buffer, conjugate);
-}
-void BothF64(const BlockTables<double>& t, const double* in, double* out, double* tiles,
-             double* buffer, double conjugate) {
-  BothAny(t, in, out, tiles, buffer, conjugate);
-}
+const Sweeps<float>& SweepsF32() { return Engine<float>::kSweeps; }
+const Sweeps<double>& SweepsF64() { return Engine<double>::kSweeps; }
 
-}  // namespace assay::fft::internal::HWY_NAMESPACE
+}  // namespace ASSAY_FFT_NAMESPACE::HWY_NAMESPACE
 HWY_AFTER_NAMESPACE();
 
 #if HWY_ONCE
-namespace assay::fft::internal {
+namespace ASSAY_FFT_NAMESPACE {
 
-HWY_EXPORT(FirstF32);
-HWY_EXPORT(FirstF64);
-HWY_EXPORT(SecondF32);
-HWY_EXPORT(SecondF64);
-HWY_EXPORT(BothF32);
-HWY_EXPORT(BothF64);
+HWY_EXPORT(SweepsF32);
+HWY_EXPORT(SweepsF64);
 
-void FirstSweep(const BlockTables<float>& t, const float* in, float* tiles, float* buffer,
-                float conjugate, int64_t begin, int64_t end) {
-  HWY_DYNAMIC_DISPATCH(FirstF32)(t, in, tiles, buffer, conjugate, begin, end);
-}
-void FirstSweep(const BlockTables<double>& t, const double* in, double* tiles, double* buffer,
-                double conjugate, int64_t begin, int64_t end) {
-  HWY_DYNAMIC_DISPATCH(FirstF64)(t, in, tiles, buffer, conjugate, begin, end);
-}
-void SecondSweep(const BlockTables<float>& t, float* tiles, float* out, float* buffer,
-                 float conjugate, int64_t begin, int64_t end) {
-  HWY_DYNAMIC_DISPATCH(SecondF32)(t, tiles, out, buffer, conjugate, begin, end);
-}
-void SecondSweep(const BlockTables<double>& t, double* tiles, double* out, double* buffer,
-                 double conjugate, int64_t begin, int64_t end) {
-  HWY_DYNAMIC_DISPATCH(SecondF64)(t, tiles, out, buffer, conjugate, begin, end);
-}
-void BothSweeps(const BlockTables<float>& t, const float* in, float* out, float* tiles,
-                float* buffer, float conjugate) {
-  HWY_DYNAMIC_DISPATCH(BothF32)(t, in, out, tiles, buffer, conjugate);
-}
-void BothSweeps(const BlockTables<double>& t, const double* in, double* out, double* tiles,
-                double* buffer, double conjugate) {
-  HWY_DYNAMIC_DISPATCH(BothF64)(t, in, out, tiles, buffer, conjugate);
-}
+const Sweeps<float>& GetSweeps(float) { return HWY_DYNAMIC_DISPATCH(SweepsF32)(); }
+const Sweeps<double>& GetSweeps(double) { return HWY_DYNAMIC_DISPATCH(SweepsF64)(); }
 
-}  // namespace assay::fft::internal
+}  // namespace ASSAY_FFT_NAMESPACE
 #endif  // HWY_ONCE

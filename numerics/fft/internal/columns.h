@@ -67,9 +67,29 @@ struct ColumnTables {
   std::vector<int32_t> sub_block;
 };
 
+template <class T>
+struct BlockTables;
+
+// The engine, compiled for the processor at hand.
+//   first: blocks [begin, end) of the n2 columns, from interleaved `in` into `tiles`.
+//   second: blocks [begin, end) of the n1 rows, from `tiles`, which it overwrites, into interleaved
+//   `out`. both: all blocks, in one call.
+//   buffer: of BufferSize; like tiles aligned to 64 bytes.
+//   conjugate: -1 to conjugate what is read and what is written, which turns the forward transform
+//   into the backward one; 1 otherwise.
+template <class T>
+struct Sweeps {
+  void (*first)(const BlockTables<T>& t, const T* in, T* tiles, T* buffer, T conjugate,
+                int64_t begin, int64_t end);
+  void (*second)(const BlockTables<T>& t, T* tiles, T* out, T* buffer, T conjugate, int64_t begin,
+                 int64_t end);
+  void (*both)(const BlockTables<T>& t, const T* in, T* out, T* tiles, T* buffer, T conjugate);
+};
+
 // A transform of n = n1 n2 points in two sweeps.
 template <class T>
 struct BlockTables {
+  const Sweeps<T>* sweeps = nullptr;
   int64_t n = 0;
   int64_t n1 = 0;
   int64_t n2 = 0;
@@ -85,7 +105,13 @@ struct BlockTables {
   std::unique_ptr<T[]> twiddles;
   std::unique_ptr<T[]> tile_twiddles;
   std::unique_ptr<T[]> row_twiddles;
+  // n2 = 16 and n1 = 4 or 8: the same factors for vectors of sixteen, [k1 = 1..n1-1][re of 16 | im
+  // of 16] of w^(k1 q), then [j = 1..3][re of 4 | im of 4] of the 16-th roots' powers j p.
+  std::unique_ptr<T[]> short_twiddles;
   const Roots<T>* roots = nullptr;
+  int64_t column_blocks = 0;  // of the n2 columns
+  int64_t row_blocks = 0;     // of the n1 rows: tiles
+  int64_t tile_stride = 0;    // see TileStride
 };
 
 // Blocks begin at every lanes-th column; a last one that would stick out begins earlier.
@@ -94,9 +120,9 @@ inline int64_t BlockBegin(int64_t block, int64_t columns, int lanes) {
   return block * lanes + lanes <= columns ? block * lanes : columns - lanes;
 }
 
-// Between the sweeps the numbers lie in tiles, one for each block of n1's: n2 rows of
-// [re of lanes | im of lanes]. Tiles lie this many T apart: not a power of two, since what is a
-// power of two apart falls into the same places of caches and the same banks of memory.
+// Between the sweeps the numbers lie in tiles, one for each block of n1's: n2 rows of 2 lanes
+// numbers. Tiles lie this many T apart: not a power of two, since what is a power of two apart
+// falls into the same places of caches and the same banks of memory.
 template <class T>
 int64_t TileStride(const BlockTables<T>& t) {
   return (t.n2 + (t.butterfly_first ? 0 : 9)) * 2 * t.lanes;
@@ -105,7 +131,7 @@ int64_t TileStride(const BlockTables<T>& t) {
 // How many T the two sweeps need between them, and each thread beside that.
 template <class T>
 int64_t TileSize(const BlockTables<T>& t) {
-  return BlockCount(t.n1, t.lanes) * TileStride(t);
+  return t.row_blocks * t.tile_stride;
 }
 template <class T>
 int64_t BufferSize(const BlockTables<T>& t) {
@@ -113,24 +139,15 @@ int64_t BufferSize(const BlockTables<T>& t) {
   return (t.n1 > t.n2 ? t.n1 : t.n2) * 2 * t.lanes;
 }
 
-// The first sweep: blocks [begin, end) of the n2 columns, from interleaved `in` into `tiles`.
-// The second: blocks [begin, end) of the n1 rows, from `tiles` into interleaved `out`. `tiles` is
-// overwritten. Both: `buffer` of BufferSize; tiles and buffer are aligned to 64 bytes.
-//   conjugate: -1 to conjugate what is read and what is written, which turns the forward transform
-//   into the backward one; 1 otherwise.
-void FirstSweep(const BlockTables<float>& t, const float* in, float* tiles, float* buffer,
-                float conjugate, int64_t begin, int64_t end);
-void FirstSweep(const BlockTables<double>& t, const double* in, double* tiles, double* buffer,
-                double conjugate, int64_t begin, int64_t end);
-void SecondSweep(const BlockTables<float>& t, float* tiles, float* out, float* buffer,
-                 float conjugate, int64_t begin, int64_t end);
-void SecondSweep(const BlockTables<double>& t, double* tiles, double* out, double* buffer,
-                 double conjugate, int64_t begin, int64_t end);
-// Both, all blocks, in one call.
-void BothSweeps(const BlockTables<float>& t, const float* in, float* out, float* tiles,
-                float* buffer, float conjugate);
-void BothSweeps(const BlockTables<double>& t, const double* in, double* out, double* tiles,
-                double* buffer, double conjugate);
+// Every product and every sum rounded: the same bits everywhere.
+const Sweeps<float>& GetSweeps(float);
+const Sweeps<double>& GetSweeps(double);
+
+// Products fused with sums where the processor can (library :fast).
+namespace fused {
+const Sweeps<float>& GetSweeps(float);
+const Sweeps<double>& GetSweeps(double);
+}  // namespace fused
 
 }  // namespace assay::fft::internal
 

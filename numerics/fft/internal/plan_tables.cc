@@ -125,13 +125,13 @@ bool MakePasses(PlanTables<T>* t) {
 
 // Tables of a smooth length. Null without memory.
 template <class T>
-std::unique_ptr<PlanTables<T>> MakeSmooth(int64_t n) {
+std::unique_ptr<PlanTables<T>> MakeSmooth(int64_t n, const Sweeps<T>& sweeps) {
   auto t = std::make_unique<PlanTables<T>>();
   t->n = n;
   FillRoots(&t->roots);
   const Cut cut = ChooseCut<T>(n);
   if (cut.n1 != 0) {
-    t->blocks = MakeBlockTables(n, cut, &t->roots);
+    t->blocks = MakeBlockTables(n, cut, &t->roots, sweeps);
     if (t->blocks == nullptr) return nullptr;
   } else if (!MakePasses(t.get())) {
     return nullptr;
@@ -178,23 +178,14 @@ void TransformStockham(const PlanTables<T>& t, const T* in, T* out, T* scratch, 
           {Layout::kInterleaved, out, nullptr}, conjugate);
 }
 
-// Scratch begins wherever the caller's memory does; blocks want whole lines of the cache.
-constexpr int64_t kLine = 64;
-
-template <class T>
-T* AlignUp(T* at) {
-  const uintptr_t address = reinterpret_cast<uintptr_t>(at);
-  return at + (kLine - address % kLine) % kLine / sizeof(T);
-}
-
 template <class T>
 void TransformBlocks(const BlockTables<T>& t, const T* in, T* out, T* scratch, T conjugate,
                      ThreadPool* pool) {
   T* tiles = AlignUp(scratch);
   T* buffers = tiles + TileSize(t);
-  if (pool == nullptr || pool->threads() == 1 || t.butterfly_first) {
-    BothSweeps(t, in, out, tiles, t.butterfly_first ? nullptr : buffers, conjugate);
-    return;
+  if (t.butterfly_first) return t.sweeps->both(t, in, out, tiles, nullptr, conjugate);
+  if (pool == nullptr || pool->threads() == 1) {
+    return t.sweeps->both(t, in, out, tiles, buffers, conjugate);
   }
   // The last two blocks overlap, so they are one piece of work. A piece takes whatever buffer is
   // free.
@@ -209,11 +200,11 @@ void TransformBlocks(const BlockTables<T>& t, const T* in, T* out, T* scratch, T
       taken[i].store(false);
     });
   };
-  sweep(BlockCount(t.n2, t.lanes), [&](T* buffer, int64_t begin, int64_t end) {
-    FirstSweep(t, in, tiles, buffer, conjugate, begin, end);
+  sweep(t.column_blocks, [&](T* buffer, int64_t begin, int64_t end) {
+    t.sweeps->first(t, in, tiles, buffer, conjugate, begin, end);
   });
-  sweep(BlockCount(t.n1, t.lanes), [&](T* buffer, int64_t begin, int64_t end) {
-    SecondSweep(t, tiles, out, buffer, conjugate, begin, end);
+  sweep(t.row_blocks, [&](T* buffer, int64_t begin, int64_t end) {
+    t.sweeps->second(t, tiles, out, buffer, conjugate, begin, end);
   });
 }
 
@@ -243,15 +234,15 @@ void TransformBluestein(const PlanTables<T>& t, const T* in, T* out, T* scratch,
 }
 
 template <class T>
-std::unique_ptr<PlanTables<T>> MakeBluestein(int64_t n) {
+std::unique_ptr<PlanTables<T>> MakeBluestein(int64_t n, const Sweeps<T>& sweeps) {
   auto t = std::make_unique<PlanTables<T>>();
   t->n = n;
   const int64_t m = GoodSize(2 * n - 1);
-  t->inner = MakeSmooth<T>(m);
+  t->inner = MakeSmooth<T>(m, sweeps);
   t->chirp = Allocate<T>(2 * n);
   t->kernel = Allocate<T>(2 * m);
   // The kernel is made in double whatever T is: for float it is then as good as rounded correctly.
-  std::unique_ptr<PlanTables<double>> wide = MakeSmooth<double>(m);
+  std::unique_ptr<PlanTables<double>> wide = MakeSmooth<double>(m, GetSweeps(double{}));
   std::unique_ptr<double[]> b = Allocate<double>(2 * m);
   if (t->inner == nullptr || t->chirp == nullptr || t->kernel == nullptr || wide == nullptr ||
       b == nullptr) {
@@ -284,11 +275,59 @@ std::unique_ptr<PlanTables<T>> MakeBluestein(int64_t n) {
   return t;
 }
 
-bool Overlap(const Buffer& a, const Buffer& b) {
-  const uintptr_t at_a = reinterpret_cast<uintptr_t>(a.data);
-  const uintptr_t at_b = reinterpret_cast<uintptr_t>(b.data);
-  return at_a < at_b + b.size * static_cast<size_t>(b.element_bytes) &&
-         at_b < at_a + a.size * static_cast<size_t>(a.element_bytes);
+}  // namespace
+
+bool IsSmooth(int64_t n) {
+  for (int p : {2, 3, 5, 7, 11, 13}) {
+    while (n % p == 0) n /= p;
+  }
+  return n == 1;
+}
+
+template <class T>
+double UnitRoundoff() {
+  return static_cast<double>(std::numeric_limits<T>::epsilon()) / 2;
+}
+
+template <class T>
+std::unique_ptr<PlanTables<T>> MakeTables(int64_t n, const Sweeps<T>& sweeps) {
+  return IsSmooth(n) ? MakeSmooth<T>(n, sweeps) : MakeBluestein<T>(n, sweeps);
+}
+
+template <class T>
+int64_t ScratchSize(const PlanTables<T>& t, int threads) {
+  if (t.inner != nullptr) return 2 * t.inner->n + ScratchSize(*t.inner, threads);
+  if (t.blocks == nullptr) return 4 * t.n;
+  return TileSize(*t.blocks) + threads * BufferSize(*t.blocks) +
+         kLine / static_cast<int64_t>(sizeof(T));
+}
+
+template <class T>
+void TransformLong(const PlanTables<T>& t, const T* in, T* out, T* scratch, bool backward,
+                   ThreadPool* pool) {
+  if (t.inner != nullptr) return TransformBluestein(t, in, out, scratch, backward, pool);
+  TransformSmooth(t, in, out, scratch, backward, pool);
+}
+
+template <class T>
+std::string Describe(const PlanTables<T>& tables) {
+  std::string text;
+  const PlanTables<T>* t = &tables;
+  if (t->inner != nullptr) {
+    text = absl::StrCat("bluestein ", t->n, " through ", t->inner->n, ": ");
+    t = t->inner.get();
+  }
+  const std::vector<int> radices = AllRadices(*t);
+  if (radices.empty()) absl::StrAppend(&text, "1");
+  for (size_t i = 0; i < radices.size(); ++i) {
+    absl::StrAppend(&text, i == 0 ? "" : "x", radices[i]);
+  }
+  return text;
+}
+
+absl::Status NoMemory(int64_t n) {
+  return absl::ResourceExhaustedError(
+      absl::StrCat("fft: no memory for the tables of a transform of length ", n));
 }
 
 absl::Status Fault(const Buffer& in, const Buffer& out, const Buffer& scratch,
@@ -316,79 +355,11 @@ absl::Status Fault(const Buffer& in, const Buffer& out, const Buffer& scratch,
           : "fft: input and output overlap; expected disjoint memory");
 }
 
-}  // namespace
-
-bool IsSmooth(int64_t n) {
-  for (int p : {2, 3, 5, 7, 11, 13}) {
-    while (n % p == 0) n /= p;
-  }
-  return n == 1;
-}
-
-template <class T>
-double UnitRoundoff() {
-  return static_cast<double>(std::numeric_limits<T>::epsilon()) / 2;
-}
-
-template <class T>
-std::unique_ptr<PlanTables<T>> MakeTables(int64_t n) {
-  return IsSmooth(n) ? MakeSmooth<T>(n) : MakeBluestein<T>(n);
-}
-
-template <class T>
-int64_t ScratchSize(const PlanTables<T>& t, int threads) {
-  if (t.inner != nullptr) return 2 * t.inner->n + ScratchSize(*t.inner, threads);
-  if (t.blocks == nullptr) return 4 * t.n;
-  return TileSize(*t.blocks) + threads * BufferSize(*t.blocks) +
-         kLine / static_cast<int64_t>(sizeof(T));
-}
-
-template <class T>
-void Transform(const PlanTables<T>& t, const T* in, T* out, T* scratch, bool backward,
-               ThreadPool* pool) {
-  if (t.inner != nullptr) return TransformBluestein(t, in, out, scratch, backward, pool);
-  TransformSmooth(t, in, out, scratch, backward, pool);
-}
-
-template <class T>
-std::string Describe(const PlanTables<T>& tables) {
-  std::string text;
-  const PlanTables<T>* t = &tables;
-  if (t->inner != nullptr) {
-    text = absl::StrCat("bluestein ", t->n, " through ", t->inner->n, ": ");
-    t = t->inner.get();
-  }
-  const std::vector<int> radices = AllRadices(*t);
-  if (radices.empty()) absl::StrAppend(&text, "1");
-  for (size_t i = 0; i < radices.size(); ++i) {
-    absl::StrAppend(&text, i == 0 ? "" : "x", radices[i]);
-  }
-  return text;
-}
-
-absl::Status NoMemory(int64_t n) {
-  return absl::ResourceExhaustedError(
-      absl::StrCat("fft: no memory for the tables of a transform of length ", n));
-}
-
-absl::Status CheckBuffers(const Buffer& in, const Buffer& out, const Buffer& scratch,
-                          bool in_place_allowed) {
-  // Short transforms take some tens of nanoseconds, so the common case is told at once.
-  const bool sizes = static_cast<int64_t>(in.size) == in.wanted &&
-                     static_cast<int64_t>(out.size) == out.wanted &&
-                     static_cast<int64_t>(scratch.size) >= scratch.wanted;
-  if (sizes && !Overlap(scratch, in) && !Overlap(scratch, out) &&
-      (!Overlap(in, out) || (in_place_allowed && in.data == out.data))) {
-    return absl::OkStatus();
-  }
-  return Fault(in, out, scratch, in_place_allowed);
-}
-
-#define ASSAY_INSTANTIATE(T)                                                          \
-  template double UnitRoundoff<T>();                                                  \
-  template std::unique_ptr<PlanTables<T>> MakeTables(int64_t);                        \
-  template int64_t ScratchSize(const PlanTables<T>&, int);                            \
-  template void Transform(const PlanTables<T>&, const T*, T*, T*, bool, ThreadPool*); \
+#define ASSAY_INSTANTIATE(T)                                                              \
+  template double UnitRoundoff<T>();                                                      \
+  template std::unique_ptr<PlanTables<T>> MakeTables(int64_t, const Sweeps<T>&);          \
+  template int64_t ScratchSize(const PlanTables<T>&, int);                                \
+  template void TransformLong(const PlanTables<T>&, const T*, T*, T*, bool, ThreadPool*); \
   template std::string Describe(const PlanTables<T>&)
 ASSAY_INSTANTIATE(float);
 ASSAY_INSTANTIATE(double);

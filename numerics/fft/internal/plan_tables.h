@@ -52,18 +52,36 @@ double UnitRoundoff();
 
 // The tables for 1 <= n <= kMaxSize; null without memory.
 template <class T>
-std::unique_ptr<PlanTables<T>> MakeTables(int64_t n);
+std::unique_ptr<PlanTables<T>> MakeTables(int64_t n, const Sweeps<T>& sweeps);
 
 // How many T of scratch a transform on so many threads needs.
 template <class T>
 int64_t ScratchSize(const PlanTables<T>& t, int threads);
+
+// Scratch begins wherever the caller's memory does; blocks want whole lines of the cache.
+inline constexpr int64_t kLine = 64;
+template <class T>
+T* AlignUp(T* at) {
+  const uintptr_t address = reinterpret_cast<uintptr_t>(at);
+  return reinterpret_cast<T*>((address + (kLine - 1)) & ~uintptr_t{kLine - 1});
+}
+
+// As Transform below, for what has not the short way.
+template <class T>
+void TransformLong(const PlanTables<T>& t, const T* in, T* out, T* scratch, bool backward,
+                   ThreadPool* pool);
 
 // The n-point transform of interleaved `in` into interleaved `out` (the same memory or disjoint).
 // The backward transform is conj(F(conj(x))); both conjugations ride on the first and the last
 // pass. `scratch` is of ScratchSize(t, threads of the pool); pool may be null.
 template <class T>
 void Transform(const PlanTables<T>& t, const T* in, T* out, T* scratch, bool backward,
-               ThreadPool* pool);
+               ThreadPool* pool) {
+  if (t.blocks == nullptr || !t.blocks->butterfly_first) {
+    return TransformLong(t, in, out, scratch, backward, pool);
+  }
+  t.blocks->sweeps->both(*t.blocks, in, out, AlignUp(scratch), nullptr, backward ? T{-1} : T{1});
+}
 
 // The passes, for people; see Plan::Describe.
 template <class T>
@@ -79,10 +97,30 @@ struct Buffer {
   int64_t wanted;
 };
 
+inline bool Overlap(const Buffer& a, const Buffer& b) {
+  const uintptr_t at_a = reinterpret_cast<uintptr_t>(a.data);
+  const uintptr_t at_b = reinterpret_cast<uintptr_t>(b.data);
+  return at_a < at_b + b.size * static_cast<size_t>(b.element_bytes) &&
+         at_b < at_a + a.size * static_cast<size_t>(a.element_bytes);
+}
+
+// What is wrong with the buffers, in words.
+absl::Status Fault(const Buffer& in, const Buffer& out, const Buffer& scratch,
+                   bool in_place_allowed);
+
 // Ok if in and out have the sizes wanted, scratch at least, and none overlaps another, but for
-// in == out where that is allowed.
-absl::Status CheckBuffers(const Buffer& in, const Buffer& out, const Buffer& scratch,
-                          bool in_place_allowed);
+// in == out where that is allowed. Inline, since short transforms take some tens of nanoseconds.
+inline absl::Status CheckBuffers(const Buffer& in, const Buffer& out, const Buffer& scratch,
+                                 bool in_place_allowed) {
+  const bool sizes = static_cast<int64_t>(in.size) == in.wanted &&
+                     static_cast<int64_t>(out.size) == out.wanted &&
+                     static_cast<int64_t>(scratch.size) >= scratch.wanted;
+  if (sizes && !Overlap(scratch, in) && !Overlap(scratch, out) &&
+      (!Overlap(in, out) || (in_place_allowed && in.data == out.data))) {
+    return absl::OkStatus();
+  }
+  return Fault(in, out, scratch, in_place_allowed);
+}
 
 }  // namespace assay::fft::internal
 

@@ -43,10 +43,14 @@ void DivideAny(T* x, int64_t count, T n) {
 // The pairs k and m - k for k = 1..m/2: body(d, k, l) with l the first of the mirrored ones.
 template <class T, class Body>
 HWY_INLINE void CoverMirrored(int64_t m, Body body) {
-  constexpr int64_t kWidth = kLanes<Full<T>>;
   int64_t k = 1;
-  // The two vectors must not overlap.
-  for (; k + kWidth - 1 < m - k - kWidth + 1; k += kWidth) body(Full<T>(), k, m - k - kWidth + 1);
+  auto run = [&](auto d) {
+    constexpr int64_t kWidth = kLanes<decltype(d)>;
+    // The two vectors must not overlap.
+    for (; k + kWidth - 1 < m - k - kWidth + 1; k += kWidth) body(d, k, m - k - kWidth + 1);
+  };
+  run(Full<T>());
+  run(Four<T>());
   for (; 2 * k <= m; ++k) body(One<T>(), k, m - k);
 }
 

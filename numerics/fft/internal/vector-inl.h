@@ -19,6 +19,13 @@
 
 #include "hwy/highway.h"
 
+// Which arithmetic these files are compiled for: exact, every product and sum rounded, the same
+// bits everywhere; or fused, with ASSAY_FFT_FUSED, products fused with sums where the processor
+// can.
+#ifndef ASSAY_FFT_NAMESPACE
+#define ASSAY_FFT_NAMESPACE assay::fft::internal
+#endif
+
 // The arrays of vectors live in registers only if every loop over them is unrolled.
 #ifndef ASSAY_UNROLL
 #if defined(__clang__)
@@ -29,7 +36,7 @@
 #endif
 
 HWY_BEFORE_NAMESPACE();
-namespace assay::fft::internal::HWY_NAMESPACE {
+namespace ASSAY_FFT_NAMESPACE::HWY_NAMESPACE {
 namespace {
 
 namespace hn = hwy::HWY_NAMESPACE;
@@ -133,11 +140,27 @@ HWY_INLINE V Over(V a, V b) {
   }
 }
 
+// a b + c and a b - c.
+template <class V>
+HWY_INLINE V TimesPlus(V a, V b, V c) {
+#ifdef ASSAY_FFT_FUSED
+  if constexpr (!kBuiltIn<V>) return hn::MulAdd(a, b, c);
+#endif
+  return Plus(Times(a, b), c);
+}
+template <class V>
+HWY_INLINE V TimesMinus(V a, V b, V c) {
+#ifdef ASSAY_FFT_FUSED
+  if constexpr (!kBuiltIn<V>) return hn::MulSub(a, b, c);
+#endif
+  return Minus(Times(a, b), c);
+}
+
 // re, im *= w: the one complex product of this library.
 template <class V>
 HWY_INLINE void Rotate(V& re, V& im, V wr, V wi) {
-  const V r = Minus(Times(re, wr), Times(im, wi));
-  im = Plus(Times(re, wi), Times(im, wr));
+  const V r = TimesMinus(re, wr, Times(im, wi));
+  im = TimesPlus(re, wi, Times(im, wr));
   re = r;
 }
 
@@ -283,6 +306,43 @@ HWY_INLINE void TransposeSquare(D d, Vec<D>* rows) {
   stage(std::integral_constant<int, 8>());
 }
 
+// Of four vectors of 4 x 4 (or fewer) blocks of S lanes: block j of vector i and block i of vector
+// j change places within each four.
+template <int S, class D>
+HWY_INLINE void TransposeFour(D d, Vec<D>* v) {
+  Exchange<S>(d, v[0], v[1]);
+  Exchange<S>(d, v[2], v[3]);
+  Exchange<2 * S>(d, v[0], v[2]);
+  Exchange<2 * S>(d, v[1], v[3]);
+}
+
+// Vectors of sixteen floats, which only the widest target has: four numbers, four times; lane
+// 4 i + j from lane 4 j + i; and a's and b's fours by turns.
+template <class D>
+HWY_INLINE Vec<D> LoadFour(D d, const float* from) {
+  return hn::LoadDup128(d, from);
+}
+
+template <class N>
+HWY_INLINE N SwapDigitsNative(N v) {
+  return __builtin_shufflevector(v, v, 0, 4, 8, 12, 1, 5, 9, 13, 2, 6, 10, 14, 3, 7, 11, 15);
+}
+
+template <class D>
+HWY_INLINE Vec<D> SwapDigits(D, Vec<D> v) {
+  v.raw = SwapDigitsNative(v.raw);
+  return v;
+}
+
+template <class D>
+HWY_INLINE void JoinFours(D, Vec<D>& a, Vec<D>& b) {
+  const auto low =
+      __builtin_shufflevector(a.raw, b.raw, 0, 1, 2, 3, 16, 17, 18, 19, 4, 5, 6, 7, 20, 21, 22, 23);
+  b.raw = __builtin_shufflevector(a.raw, b.raw, 8, 9, 10, 11, 24, 25, 26, 27, 12, 13, 14, 15, 28,
+                                  29, 30, 31);
+  a.raw = low;
+}
+
 // to[R i + j] = from[j][i].
 template <int R, class D, class T>
 HWY_INLINE void StoreScattered(D d, const Vec<D>* from, T* to) {
@@ -302,7 +362,7 @@ HWY_INLINE void StoreScattered(D d, const Vec<D>* from, T* to) {
 }
 
 }  // namespace
-}  // namespace assay::fft::internal::HWY_NAMESPACE
+}  // namespace ASSAY_FFT_NAMESPACE::HWY_NAMESPACE
 HWY_AFTER_NAMESPACE();
 
 #endif  // ASSAY_NUMERICS_FFT_INTERNAL_VECTOR_INL_H_
