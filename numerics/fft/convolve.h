@@ -3,7 +3,6 @@
 // convolve.h: linear and cyclic convolution, correlation, and products of polynomials.
 //
 //   absl::StatusOr<std::vector<double>> c = assay::fft::Convolve<double>(signal, filter);
-//   absl::StatusOr<assay::fft::IntegerProduct> p = assay::fft::MultiplyExact(a, b);
 //
 // Coefficients stand constant term first: {1, 2} is 1 + 2x, and the convolution of two coefficient
 // vectors is the product's. Exact profile, as fft.h: same bits everywhere, and which method is
@@ -101,34 +100,6 @@ template <class T>
 absl::StatusOr<std::vector<T>> MultiplyPolynomials(std::span<const T> a, std::span<const T> b) {
   return Convolve<T>(a, b);
 }
-
-// How an exact product was made, and why it is exact.
-struct IntegerProduct {
-  std::vector<int64_t> coefficients;  // [n + m - 1], exact
-  // 0: schoolbook in 128-bit integers. Otherwise each operand was cut into this many parts by
-  // powers of two (1: not cut), the parts were multiplied by FFT in double and rounded.
-  int parts = 0;
-  // For parts > 0: the proved bound on the error before rounding, always < 0.25.
-  double error_bound = 0;
-};
-
-// The exact product of two polynomials with integer coefficients.
-//   a: [n], b: [m], n, m >= 1.
-// Method: the FFT is used only with a proof: ConvolveErrorBound must be below 1/4, so rounding to
-// the
-//   nearest integer gives the true one. If it is not, the coefficients are cut into two to four
-//   parts of fewer bits (balanced, so that the parts' norms are small) and the parts' products are
-//   put together in 128 bits; if that costs more than the schoolbook's n m products, or is not
-//   proved either, the schoolbook it is. Chosen by lengths and norms, the same everywhere.
-// Fails: kInvalidArgument if a or b is empty; kOutOfRange if a coefficient of the product does not
-// fit
-//   an int64 (the message names it): nothing wraps.
-absl::StatusOr<IntegerProduct> MultiplyExact(std::span<const int64_t> a,
-                                             std::span<const int64_t> b);
-
-// The same by n m products in 128-bit integers: the twin. Same failures.
-absl::StatusOr<std::vector<int64_t>> MultiplyExactReference(std::span<const int64_t> a,
-                                                            std::span<const int64_t> b);
 
 }  // namespace assay::fft
 

@@ -28,19 +28,6 @@ std::vector<T> RandomReals(int64_t n, uint64_t seed) {
   return x;
 }
 
-// Integers of up to `bits` bits and a sign.
-std::vector<int64_t> RandomIntegers(int64_t n, int bits, uint64_t seed) {
-  Random random(seed);
-  std::vector<int64_t> x;
-  for (int64_t j = 0; j < n; ++j) {
-    const uint64_t value = random.Next64();
-    const bool minus = (value >> 63) != 0;
-    const int64_t size = static_cast<int64_t>(value & ((uint64_t{1} << bits) - 1));
-    x.push_back(minus ? -size : size);
-  }
-  return x;
-}
-
 // The true convolution to twice the digits, rounded once.
 template <class T>
 std::vector<double> Oracle(const std::vector<T>& a, const std::vector<T>& b) {
@@ -363,83 +350,6 @@ TEST(ConvolveMethodTest, TakesBlocksOfSomeFilters) {
     EXPECT_LE(BlockSize(m, 2 * m), 6 * m + 8) << m;
   }
   EXPECT_EQ(BlockSize(kMaxSize), kMaxSize);
-}
-
-TEST(MultiplyExactTest, AgreesWithTheSchoolbookForEveryWidth) {
-  int used_fft = 0, used_split = 0, used_schoolbook = 0;
-  for (int bits : {1, 2, 8, 15, 20, 24, 27}) {
-    for (auto [n, m] : {std::pair<int64_t, int64_t>{1, 1},
-                        {3, 2},
-                        {40, 9},
-                        {300, 280},
-                        {1024, 1024},
-                        {3000, 5}}) {
-      const std::vector<int64_t> a = RandomIntegers(n, bits, n + bits),
-                                 b = RandomIntegers(m, bits, m + 7);
-      absl::StatusOr<IntegerProduct> product = MultiplyExact(a, b);
-      absl::StatusOr<std::vector<int64_t>> twin = MultiplyExactReference(a, b);
-      ASSERT_TRUE(product.ok() && twin.ok());
-      ASSERT_EQ(product->coefficients, *twin) << bits << " bits, " << n << " x " << m;
-      if (product->parts == 0) ++used_schoolbook;
-      if (product->parts == 1) ++used_fft;
-      if (product->parts > 1) ++used_split;
-      if (product->parts > 0) {
-        ASSERT_LT(product->error_bound, 0.25);
-        ASSERT_GT(product->error_bound, 0);
-      }
-    }
-  }
-  // All three ways were walked.
-  EXPECT_GE(used_fft, 3);
-  EXPECT_GE(used_split, 2);
-  EXPECT_GE(used_schoolbook, 10);
-}
-
-TEST(MultiplyExactTest, CutsWhenTheBoundIsNotBelowAQuarter) {
-  // The worst operands for rounding: all of the largest size, one sign.
-  const int64_t n = 2048;
-  for (int bits : {10, 18, 22, 26}) {
-    const std::vector<int64_t> a(n, (int64_t{1} << bits) - 1), b(n, -((int64_t{1} << bits) - 1));
-    absl::StatusOr<IntegerProduct> product = MultiplyExact(a, b);
-    ASSERT_TRUE(product.ok());
-    EXPECT_GE(product->parts, bits <= 10 ? 1 : 2) << bits;
-    EXPECT_EQ(product->coefficients, *MultiplyExactReference(a, b)) << bits;
-  }
-}
-
-TEST(MultiplyExactTest, ReportsCoefficientsThatDoNotFitAndKeepsTheExtremes) {
-  const int64_t top = std::numeric_limits<int64_t>::max(),
-                bottom = std::numeric_limits<int64_t>::min();
-  for (auto multiply : {+[](const std::vector<int64_t>&a, const std::vector<int64_t>&b) {
-                          absl::StatusOr<IntegerProduct> p = MultiplyExact(a, b);
-                          return p.ok() ? absl::StatusOr<std::vector<int64_t>>(p->coefficients)
-                                        : absl::StatusOr<std::vector<int64_t>>(p.status());
-                        },
-                        +[](const std::vector<int64_t>&a, const std::vector<int64_t>&b) {
-                          return MultiplyExactReference(a, b);
-                        }}) {
-    EXPECT_EQ(*multiply({top}, {1}), (std::vector<int64_t>{top}));
-    EXPECT_EQ(*multiply({bottom}, {1}), (std::vector<int64_t>{bottom}));
-    EXPECT_EQ(multiply({bottom}, {-1}).status().code(), absl::StatusCode::kOutOfRange);
-    EXPECT_EQ(multiply({top, 1}, {1, 1}).status().code(), absl::StatusCode::kOutOfRange);
-    // 2^126 four times over: the sum leaves 128 bits, and comes back.
-    EXPECT_EQ(multiply({bottom, bottom, bottom, bottom}, {bottom, bottom, bottom, bottom})
-                  .status()
-                  .code(),
-              absl::StatusCode::kOutOfRange);
-    EXPECT_EQ(multiply({}, {1}).status().code(), absl::StatusCode::kInvalidArgument);
-    // bottom^2 + bottom * (-2^63) = 0 in the middle, but the outer coefficients do not fit.
-    EXPECT_EQ(multiply({bottom, bottom}, {bottom, bottom}).status().code(),
-              absl::StatusCode::kOutOfRange);
-  }
-  const std::vector<int64_t> wide = RandomIntegers(600, 62, 5), small = RandomIntegers(600, 3, 6);
-  // About 62 + 3 + 9 bits: does not fit, and says so rather than wrap.
-  EXPECT_EQ(MultiplyExact(wide, small).status().code(), absl::StatusCode::kOutOfRange);
-  // 50 + 3 + 10 bits: fits, and needs several parts.
-  const std::vector<int64_t> a = RandomIntegers(600, 50, 7);
-  absl::StatusOr<IntegerProduct> product = MultiplyExact(a, small);
-  ASSERT_TRUE(product.ok());
-  EXPECT_EQ(product->coefficients, *MultiplyExactReference(a, small));
 }
 
 }  // namespace

@@ -2,37 +2,19 @@
 #include "numerics/ntt/internal/rounded_fft.h"
 
 #include <algorithm>
-#include <cmath>
 #include <complex>
 #include <cstddef>
-#include <limits>
 #include <utility>
 
 #include "absl/status/status.h"
 #include "numerics/fft/fft.h"
+#include "numerics/fft/internal/bounds.h"
 
 namespace assay::ntt::internal {
 namespace {
 
 using Parts = std::vector<std::vector<double>>;
 using Spectra = std::vector<std::vector<std::complex<double>>>;
-
-// An upper bound on |x|_2: the sum's rounding is paid for by the last factor.
-double NormBound(std::span<const double> x) {
-  double sum = 0;
-  for (double v : x) sum += v * v;
-  return std::sqrt(sum) * (1 + 1e-6);
-}
-
-// b such that every coefficient made through `plan` is within b |a|_2 |b|_2 of the truth when
-// `terms` products of spectra are added before the inverse transform; the proof stands at
-// ConvolveErrorBound in fft's convolve.h. The inverse transform takes a spectrum of up to 1 + 2e
-// times the true size, which the first factor covers; the last u is the division by N.
-double BoundFactor(const fft::RealPlan<double>& plan, int terms) {
-  const double u = std::numeric_limits<double>::epsilon() / 2;
-  const double e = plan.L2ErrorBound();
-  return 1.01 * (2 * e + e * e + (2.2361 + (terms - 1)) * u + plan.PathErrorBound() + u);
-}
 
 // x = sum over i of part[i] 2^(width i), each but the last in [-2^(width - 1), 2^(width - 1)).
 Parts Cut(std::span<const int64_t> x, int parts, int width) {
@@ -53,8 +35,8 @@ Parts Cut(std::span<const int64_t> x, int parts, int width) {
 // The largest error of any sum of products of parts that share a power of two.
 double ErrorBound(const fft::RealPlan<double>& plan, const Parts& a, const Parts& b) {
   std::vector<double> norm_a, norm_b;
-  for (const std::vector<double>& x : a) norm_a.push_back(NormBound(x));
-  for (const std::vector<double>& x : b) norm_b.push_back(NormBound(x));
+  for (const std::vector<double>& x : a) norm_a.push_back(fft::internal::NormBound<double>(x));
+  for (const std::vector<double>& x : b) norm_b.push_back(fft::internal::NormBound<double>(x));
   const size_t terms = std::min(a.size(), b.size());
   double bound = 0;
   for (size_t s = 0; s + 1 < a.size() + b.size(); ++s) {
@@ -62,7 +44,7 @@ double ErrorBound(const fft::RealPlan<double>& plan, const Parts& a, const Parts
     for (size_t i = 0; i < a.size(); ++i) {
       if (i <= s && s - i < b.size()) norms += norm_a[i] * norm_b[s - i];
     }
-    bound = std::max(bound, BoundFactor(plan, static_cast<int>(terms)) * norms);
+    bound = std::max(bound, fft::internal::BoundFactor(plan, static_cast<int>(terms)) * norms);
   }
   return bound;
 }

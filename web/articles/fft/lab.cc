@@ -21,6 +21,7 @@
 #include "numerics/fft/convolve.h"
 #include "numerics/fft/fft.h"
 #include "numerics/fft/reference.h"
+#include "numerics/ntt/exact_product.h"
 #include "tools/lab/lab.h"
 
 namespace assay::fft_article {
@@ -527,7 +528,7 @@ absl::Status Convolution(Context& context, Report& report) {
 // The second demo's first pair of factors: by the schoolbook, and by values at eight points.
 absl::Status Example(Report& report) {
   const std::vector<int64_t> a = {1, 2, 0, 3}, b = {3, 1, 4};
-  absl::StatusOr<std::vector<int64_t>> school = fft::MultiplyExactReference(a, b);
+  absl::StatusOr<std::vector<int64_t>> school = ntt::MultiplyExactReference(a, b);
   if (!school.ok()) return school.status();
   std::vector<std::complex<double>> x(8), y(8);
   std::copy(a.begin(), a.end(), x.begin());
@@ -576,15 +577,17 @@ absl::Status Products(Context& context, Report& report) {
   int64_t first_wrong = 0, first_cut = 0, library_wrong = 0;
   fft::ConvolveOptions by_fft;
   by_fft.method = fft::ConvolveMethod::kFft;
+  ntt::ExactOptions by_spectra;
+  by_spectra.route = ntt::ExactRoute::kFft;
   for (int bits = 8; bits <= 25; ++bits) {
     Random random(context.seed(), static_cast<uint64_t>(300 + bits));
     const std::vector<int64_t> a = Integers(random, n, bits), b = Integers(random, n, bits);
-    absl::StatusOr<std::vector<int64_t>> truth = fft::MultiplyExactReference(a, b);
+    absl::StatusOr<std::vector<int64_t>> truth = ntt::MultiplyExactReference(a, b);
     if (!truth.ok()) return truth.status();
     const std::vector<double> x(a.begin(), a.end()), y(b.begin(), b.end());
     absl::StatusOr<std::vector<double>> product = fft::Convolve<double>(x, y, by_fft);
     if (!product.ok()) return product.status();
-    absl::StatusOr<fft::IntegerProduct> exact = fft::MultiplyExact(a, b);
+    absl::StatusOr<ntt::IntegerProduct> exact = ntt::MultiplyExact(a, b, by_spectra);
     if (!exact.ok()) return exact.status();
     double error = 0;
     int64_t wrong = 0, exact_wrong = 0;
@@ -650,13 +653,15 @@ absl::Status BigNumbers(Context& context, Report& report) {
   std::vector<int64_t> fast = {3}, slow = {3};
   int64_t schoolbook_products = 0, parts = 0;
   double bound = 0;
+  ntt::ExactOptions by_spectra;
+  by_spectra.route = ntt::ExactRoute::kFft;
   for (int64_t s = 0; s < squarings; ++s) {
-    absl::StatusOr<fft::IntegerProduct> square = fft::MultiplyExact(fast, fast);
+    absl::StatusOr<ntt::IntegerProduct> square = ntt::MultiplyExact(fast, fast, by_spectra);
     if (!square.ok()) return square.status();
     parts = square->parts;
     bound = square->error_bound;
     fast = Carry(square->coefficients);
-    absl::StatusOr<std::vector<int64_t>> twin = fft::MultiplyExactReference(slow, slow);
+    absl::StatusOr<std::vector<int64_t>> twin = ntt::MultiplyExactReference(slow, slow);
     if (!twin.ok()) return twin.status();
     schoolbook_products += static_cast<int64_t>(slow.size()) * static_cast<int64_t>(slow.size());
     slow = Carry(*twin);
