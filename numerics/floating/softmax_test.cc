@@ -317,7 +317,7 @@ TEST(SoftmaxRowsTest, LargeOutputsThatPassTheCachesHoldTheSameBits) {
   SoftmaxOptions options;
   options.pool = &pool;
   const MatrixView<const float> view(x, kRows, kCols);
-  for (const size_t offset : {size_t{0}, size_t{1}}) {  // one of the two is not aligned
+  for (const size_t offset : {size_t{0}, size_t{1}}) {  // at least one of the two is not aligned
     ASSERT_TRUE(
         SoftmaxRows(view, MatrixView<float>(y.data() + offset, kRows, kCols, kCols), options).ok());
     ASSERT_TRUE(

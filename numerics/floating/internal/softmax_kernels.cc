@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "numerics/floating/internal/softmax_kernels.h"
 
+#include <algorithm>
 #include <cstdint>
 #include <limits>
 #include <type_traits>
@@ -143,8 +144,7 @@ template <class Step>
 HWY_INLINE void NarrowRows(int64_t rows, float* y, bool stream, Step step) {
   const int64_t half = Doubles::Width();
   const int64_t n = rows * kLanes;
-  // Streaming asks for whole aligned registers.
-  if (stream && reinterpret_cast<uintptr_t>(y) % 64 == 0) {
+  if (stream) {
     for (int64_t at = 0; at < n; at += 2 * half) {
       StreamNarrow(step(at), step(at + half), y + at);
     }
@@ -255,20 +255,40 @@ double SumOfExps(const float* x, int64_t n, const ExpFrame& frame, int64_t skip,
   return sums[0];
 }
 
+namespace {
+
+// Elements before the first from which registers can be streamed, at most n.
+int64_t HeadOf(const float* y, int64_t n, bool stream) {
+  if (!stream) return 0;
+  const int64_t past = static_cast<int64_t>(reinterpret_cast<uintptr_t>(y) % 64) / 4;
+  return std::min((16 - past) % 16, n);
+}
+
+}  // namespace
+
 void Scale(const double* e, int64_t n, double factor, float* y, bool stream) {
-  const int64_t rows = n / kLanes;
-  HWY_DYNAMIC_DISPATCH(ScaleRows)(e, rows, factor, y, stream);
-  for (int64_t i = rows * kLanes; i < n; ++i) {
-    y[i] = static_cast<float>(e[i] * factor);
-  }
+  const int64_t head = HeadOf(y, n, stream);
+  const int64_t whole = head + (n - head) / kLanes * kLanes;
+  const auto singly = [&](int64_t begin, int64_t end) {
+    for (int64_t i = begin; i < end; ++i) y[i] = static_cast<float>(e[i] * factor);
+  };
+  singly(0, head);
+  HWY_DYNAMIC_DISPATCH(ScaleRows)(e + head, (whole - head) / kLanes, factor, y + head, stream);
+  singly(whole, n);
 }
 
 void ShiftDown(const float* x, int64_t n, float max, double log_total, float* y, bool stream) {
-  const int64_t rows = n / kLanes;
-  HWY_DYNAMIC_DISPATCH(ShiftRows)(x, rows, max, log_total, y, stream);
-  for (int64_t i = rows * kLanes; i < n; ++i) {
-    y[i] = static_cast<float>((static_cast<double>(x[i]) - static_cast<double>(max)) - log_total);
-  }
+  const int64_t head = HeadOf(y, n, stream);
+  const int64_t whole = head + (n - head) / kLanes * kLanes;
+  const auto singly = [&](int64_t begin, int64_t end) {
+    for (int64_t i = begin; i < end; ++i) {
+      y[i] = static_cast<float>((static_cast<double>(x[i]) - static_cast<double>(max)) - log_total);
+    }
+  };
+  singly(0, head);
+  HWY_DYNAMIC_DISPATCH(ShiftRows)
+  (x + head, (whole - head) / kLanes, max, log_total, y + head, stream);
+  singly(whole, n);
 }
 
 void StreamsDone() { hwy::FlushStream(); }

@@ -10,8 +10,8 @@
 // with one rounding. What is kept of x is
 //   2^(n - N) exp(r),   N the n of the maximum,
 // that is exp(x - c) in a fixed unit, in f64: the largest logit is subtracted from an exponent,
-// where subtraction is exact. The shift of 0.13 keeps exp(r) from 0.77
-// to 1.55, where an absolute error of the last sum weighs least.
+// where subtraction is exact. The shift of 0.13 keeps exp(r) from 0.77 to 1.55, where an absolute
+// error of s weighs least.
 //
 // Relative error of one exponential: at most 0.79 u, u = 2^-24: half an ulp of r, the roundings of
 // s = exp(r) - 1 (half an ulp of s, and those of a term below 0.12), and 0.04 u of the polynomial.
@@ -57,8 +57,8 @@ int64_t IndexOf(const float* x, int64_t n, float value);
 double SumOfExps(const float* x, int64_t n, const ExpFrame& frame, int64_t skip, double* e,
                  int64_t ahead);
 
-// y[i] = e[i] * factor, rounded once. With `stream`, past the caches where
-// the machine can; StreamsDone must then be called before another thread may look.
+// y[i] = e[i] * factor, rounded once. With `stream`, past the caches where the machine can;
+// StreamsDone must then be called before another thread may look.
 void Scale(const double* e, int64_t n, double factor, float* y, bool stream);
 
 // y[i] = (x[i] - max) - log_total, in f64 and rounded once. y may be x. `stream` as above.
