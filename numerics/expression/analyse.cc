@@ -13,10 +13,7 @@ namespace assay::expression {
 namespace {
 
 using floating::BigFloat;
-using floating::Divide;
 using floating::FormatInfo;
-using floating::Multiply;
-using floating::Subtract;
 
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
 constexpr Precision kPrecision{128};

@@ -11,12 +11,6 @@
 namespace assay::expression {
 namespace {
 
-using floating::Add;
-using floating::BigInteger;
-using floating::Divide;
-using floating::Multiply;
-using floating::Subtract;
-
 BigFloat LogSumExp(const std::vector<BigFloat>& args, Precision precision) {
   BigFloat max = args[0];
   for (const BigFloat& x : args) {
@@ -248,8 +242,8 @@ bool IsExact(Op op, const std::vector<BigFloat>& args, const BigFloat& value) {
 
 }  // namespace
 
-TrueValues::TrueValues(const Graph* graph, std::vector<BigFloat> point)
-    : graph_(graph), point_(std::move(point)) {}
+TrueValues::TrueValues(const Graph* graph, std::vector<BigFloat> point, int most_bits)
+    : graph_(graph), point_(std::move(point)), most_bits_(most_bits) {}
 
 const Ball& TrueValues::At(int bits, int id) {
   size_t level = 0;
@@ -266,10 +260,10 @@ const Ball& TrueValues::At(int bits, int id) {
 }
 
 int TrueValues::BitsFor(int id) {
-  for (int bits = kLeastBits; bits < kMostBits; bits *= 2) {
+  for (int bits = kLeastBits; bits < most_bits_; bits *= 2) {
     if (At(bits, id).Knows(kKnownBits)) return bits;
   }
-  return kMostBits;
+  return most_bits_;
 }
 
 const Ball& TrueValues::operator()(int id) {

@@ -78,9 +78,10 @@ class TrueValues {
   static constexpr int kMostBits = 4096;
   static constexpr int kKnownBits = 120;
 
-  TrueValues(const Graph* graph, std::vector<BigFloat> point);
+  // most_bits: 256 times a power of two, up to kMostBits; less bounds the cost.
+  TrueValues(const Graph* graph, std::vector<BigFloat> point, int most_bits = kMostBits);
 
-  // The value to 120 right bits; where 4,096 bits do not suffice, what they give, or 0 if that is
+  // The value to 120 right bits; where most_bits do not suffice, what they give, or 0 if that is
   // below its own error bound (a sum that is zero without being shown to be).
   const Ball& operator()(int id);
   // The value with what `bits` bits (256, 512, ... 4096) make of it.
@@ -94,6 +95,7 @@ class TrueValues {
 
   const Graph* graph_;
   std::vector<BigFloat> point_;
+  int most_bits_;
   std::vector<std::vector<std::optional<Ball>>> values_;  // [level][id]
 };
 

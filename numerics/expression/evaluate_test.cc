@@ -12,6 +12,7 @@
 #include "numerics/core/random.h"
 #include "numerics/expression/analyse.h"
 #include "numerics/expression/expression.h"
+#include "numerics/expression/parse.h"
 #include "numerics/floating/half.h"
 
 namespace assay::expression {

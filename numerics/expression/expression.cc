@@ -70,9 +70,17 @@ constexpr int kPowerBinding = 4;
 }  // namespace
 
 int Graph::Intern(Op op, int index, std::vector<int> args) {
-  const auto [at, fresh] = ids_.try_emplace({{op, index}, args}, size());
-  if (fresh) nodes_.push_back({op, index, std::move(args)});
-  return at->second;
+  constexpr uint32_t kBuckets = 1024;
+  buckets_.resize(kBuckets);
+  uint32_t hash = static_cast<uint32_t>(op) * 31 + static_cast<uint32_t>(index);
+  for (const int arg : args) hash = (hash ^ static_cast<uint32_t>(arg)) * 2654435761u;
+  std::vector<int>& bucket = buckets_[(hash >> 16 ^ hash) % kBuckets];
+  for (const int id : bucket) {
+    if (node(id).op == op && node(id).index == index && node(id).args == args) return id;
+  }
+  bucket.push_back(size());
+  nodes_.push_back({op, index, std::move(args)});
+  return size() - 1;
 }
 
 int Graph::Make(Op op, std::vector<int> args) { return Intern(op, -1, std::move(args)); }

@@ -18,13 +18,11 @@
 
 #include <array>
 #include <cstdint>
-#include <map>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
 #include <vector>
-
-#include "absl/status/statusor.h"
 
 namespace assay::expression {
 
@@ -132,13 +130,14 @@ class Graph {
   std::vector<Node> nodes_;
   std::vector<std::string> constants_;
   std::vector<std::string> variables_;
-  std::map<std::pair<std::pair<Op, int>, std::vector<int>>, int> ids_;
+  std::vector<std::vector<int>> buckets_;  // ids by hash
 };
 
-// Reads `text` into the graph and returns the id of the whole.
-// Fails with kInvalidArgument, what was expected and at which character (from 1): bad syntax, an
-// unknown function, a wrong number of arguments, or more than the limits above.
-absl::StatusOr<int> Parse(std::string_view text, Graph* graph);
+// Reads `text` into the graph and gives the id of the whole. Empty on failure; *error then says
+// what was expected and at which character (from 1): bad syntax, an unknown function, a wrong
+// number of arguments, or more than the limits above. parse.h has the same with absl::Status, which
+// costs a module for browsers more than all the rest of this file.
+std::optional<int> Read(std::string_view text, Graph* graph, std::string* error);
 
 }  // namespace assay::expression
 

@@ -6,6 +6,7 @@
 
 #include "absl/status/statusor.h"
 #include "gtest/gtest.h"
+#include "numerics/expression/parse.h"
 
 namespace assay::expression {
 namespace {

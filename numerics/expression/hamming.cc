@@ -4,9 +4,10 @@
 #include <array>
 #include <cmath>
 #include <cstdint>
+#include <optional>
+#include <string>
 #include <vector>
 
-#include "absl/status/statusor.h"
 #include "numerics/core/check.h"
 #include "numerics/core/elementary.h"
 #include "numerics/core/random.h"
@@ -85,8 +86,9 @@ const std::array<HammingProblem, 27>& HammingProblems() {
 
 std::vector<Point> PointsOf(const HammingProblem& problem, int count, uint64_t seed) {
   Graph graph;
-  const absl::StatusOr<int> id = Parse(problem.text, &graph);
-  ASSAY_CHECK(id.ok());
+  std::string error;
+  const std::optional<int> id = Read(problem.text, &graph, &error);
+  ASSAY_CHECK(id.has_value());
   Random random(seed, 9100);
   std::vector<Point> points;
   for (int i = 0; i < 50 * count && static_cast<int>(points.size()) < count; ++i) {
@@ -112,8 +114,9 @@ std::vector<Point> PointsOf(const HammingProblem& problem, int count, uint64_t s
 
 Rewrite Mend(const HammingProblem& problem, int points, uint64_t seed, Graph* graph) {
   for (const Range& range : problem.ranges) (void)graph->Variable(range.variable);
-  const absl::StatusOr<int> id = Parse(problem.text, graph);
-  ASSAY_CHECK(id.ok());
+  std::string error;
+  const std::optional<int> id = Read(problem.text, graph, &error);
+  ASSAY_CHECK(id.has_value());
   SearchOptions options;
   options.branches = true;
   options.expansions = 200;

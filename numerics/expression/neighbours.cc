@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "numerics/expression/neighbours.h"
 
-#include <set>
 #include <utility>
 #include <vector>
 
@@ -42,9 +41,10 @@ int Paired(Graph* graph, const Term& a, const Term& b) {
 
 std::vector<std::pair<int, const char*>> NeighbourFinder::Neighbours(Graph* graph, int id) const {
   std::vector<std::pair<int, const char*>> found;
-  std::set<int> seen = {id};
   const auto add = [&](int expression, const char* rule) {
-    if (seen.insert(expression).second) found.emplace_back(expression, rule);
+    bool known = expression == id;
+    for (const auto& [other, name] : found) known = known || other == expression;
+    if (!known) found.emplace_back(expression, rule);
   };
   // A part put in the place of another, as it is and simplified.
   const auto put = [&](int part, int by, const char* rule) {

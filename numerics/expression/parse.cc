@@ -6,8 +6,6 @@
 #include <utility>
 #include <vector>
 
-#include "absl/status/status.h"
-#include "absl/status/statusor.h"
 #include "numerics/expression/expression.h"
 
 namespace assay::expression {
@@ -20,7 +18,7 @@ class Parser {
  public:
   Parser(std::string_view text, Graph* graph) : text_(text), graph_(*graph) {}
 
-  absl::StatusOr<int> Run() {
+  std::optional<int> Run(std::string* error) {
     std::optional<int> id;
     if (text_.size() > static_cast<size_t>(kMaxTextLength)) {
       Fail("at most " + std::to_string(kMaxTextLength) + " characters are read");
@@ -28,8 +26,8 @@ class Parser {
       id = Sum();
       if (id && at_ < text_.size()) id = Fail("expected an operator or the end");
     }
-    if (!id) return absl::InvalidArgumentError(error_);
-    return *id;
+    if (!id) *error = error_;
+    return id;
   }
 
  private:
@@ -202,6 +200,8 @@ class Parser {
 
 }  // namespace
 
-absl::StatusOr<int> Parse(std::string_view text, Graph* graph) { return Parser(text, graph).Run(); }
+std::optional<int> Read(std::string_view text, Graph* graph, std::string* error) {
+  return Parser(text, graph).Run(error);
+}
 
 }  // namespace assay::expression

@@ -9,6 +9,8 @@
 #include <utility>
 #include <vector>
 
+#include "numerics/expression/order.h"
+
 namespace assay::expression {
 namespace {
 
@@ -347,16 +349,15 @@ int FromFraction(Graph* graph, const Fraction& fraction) {
     whole = whole && !__builtin_mul_overflow(bottom, factor, &bottom) && bottom < 1000000000000000;
   }
   // Terms with more atoms first, the constant last; the first one positive where there is one.
-  std::vector<std::pair<Monomial, Coefficient>> terms(fraction.top.begin(), fraction.top.end());
-  std::stable_sort(terms.begin(), terms.end(), [](const auto& a, const auto& b) {
-    const auto degree = [](const Monomial& m) {
-      int sum = 0;
-      for (const auto& [id, power] : m) sum += power;
-      return sum;
-    };
-    if ((a.second.top > 0) != (b.second.top > 0)) return a.second.top > 0;
-    return degree(a.first) > degree(b.first);
-  });
+  std::vector<double> keys;
+  for (const auto& [m, c] : fraction.top) {
+    int degree = 0;
+    for (const auto& [id, power] : m) degree += power;
+    keys.push_back((c.top > 0 ? 0 : 1000) - degree);
+  }
+  std::vector<std::pair<Monomial, Coefficient>> unordered(fraction.top.begin(), fraction.top.end());
+  std::vector<std::pair<Monomial, Coefficient>> terms;
+  for (const size_t i : OrderOf(keys)) terms.push_back(std::move(unordered[i]));
   if (common > 1 && terms.size() == 1) common = 1;
   if (common == 0 || !whole) common = 1;
   int sum = -1;

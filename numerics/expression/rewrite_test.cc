@@ -9,6 +9,7 @@
 #include "gtest/gtest.h"
 #include "numerics/core/random.h"
 #include "numerics/expression/expression.h"
+#include "numerics/expression/parse.h"
 #include "numerics/expression/polynomial.h"
 #include "numerics/expression/rules.h"
 

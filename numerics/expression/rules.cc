@@ -1,19 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "numerics/expression/rules.h"
 
-#include <map>
+#include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <utility>
 #include <vector>
 
-#include "absl/status/statusor.h"
 #include "numerics/core/check.h"
 
 namespace assay::expression {
 
-const std::vector<Rule>& Rules() {
-  static const std::vector<Rule>* const kRules = new std::vector<Rule>{
+std::span<const Rule> Rules() {
+  static constexpr Rule kRules[] = {
       // Roots.
       {"conjugate", "sqrt(a) - sqrt(b)", "(a - b) / (sqrt(a) + sqrt(b))", ""},
       {"conjugate", "sqrt(a) - b", "(a - b * b) / (sqrt(a) + b)", ""},
@@ -150,7 +150,7 @@ const std::vector<Rule>& Rules() {
       {"difference of angles", "atan(a) - atan(b)", "atan((a - b) / (1 + a * b))", "a b > -1"},
       {"difference of angles", "atan(a) + atan(b)", "atan((a + b) / (1 - a * b))", "a b < 1"},
   };
-  return *kRules;
+  return kRules;
 }
 
 const char* ReasonFor(std::string_view name) {
@@ -213,9 +213,10 @@ const char* ReasonFor(std::string_view name) {
 Rewriter::Rewriter() {
   for (const char* letter : {"a", "b", "c", "d"}) (void)patterns_.Variable(letter);
   for (const Rule& rule : Rules()) {
-    const absl::StatusOr<int> from = Parse(rule.from, &patterns_);
-    const absl::StatusOr<int> to = Parse(rule.to, &patterns_);
-    ASSAY_CHECK(from.ok() && to.ok());
+    std::string error;
+    const std::optional<int> from = Read(rule.from, &patterns_, &error);
+    const std::optional<int> to = Read(rule.to, &patterns_, &error);
+    ASSAY_CHECK(from && to);
     int turns = 0;
     for (const int i : patterns_.Below(*from)) {
       if (patterns_.Is(i, Op::kAdd) || patterns_.Is(i, Op::kMultiply)) turns |= 1 << (i % 30);
@@ -247,7 +248,8 @@ bool Rewriter::Match(const Graph& graph, int pattern, int id, Binding* binding, 
 }
 
 // Appends what the rule makes of `id`, for every way to turn its sums and products.
-bool Rewriter::ApplyRule(Graph* graph, const Read& rule, int id, std::vector<int>* results) const {
+bool Rewriter::ApplyRule(Graph* graph, const Compiled& rule, int id,
+                         std::vector<int>* results) const {
   if (patterns_.node(rule.from).op != graph->node(id).op) return false;
   bool found = false;
   for (int turns = 0;;) {  // through all subsets of the bits, from none to all
@@ -263,7 +265,7 @@ bool Rewriter::ApplyRule(Graph* graph, const Read& rule, int id, std::vector<int
 
 std::vector<std::pair<int, const char*>> Rewriter::ApplyAt(Graph* graph, int id) const {
   std::vector<std::pair<int, const char*>> found;
-  for (const Read& rule : rules_) {
+  for (const Compiled& rule : rules_) {
     std::vector<int> results;
     (void)ApplyRule(graph, rule, id, &results);
     for (const int result : results) {
@@ -366,22 +368,17 @@ int Rewriter::MakeTidy(Graph* graph, Op op, const std::vector<int>& args) {
 }
 
 int Replace(Graph* graph, int id, int from, int to) {
-  std::map<int, int> image;
+  std::vector<int> image(static_cast<size_t>(id) + 1);
   for (const int i : graph->Below(id)) {
-    if (i == from) {
-      image[i] = to;
-      continue;
-    }
+    int& own = image[static_cast<size_t>(i)];
+    own = i == from ? to : i;
+    if (i == from) continue;
     const Node n = graph->node(i);
     std::vector<int> args;
-    bool same = true;
-    for (const int arg : n.args) {
-      args.push_back(image[arg]);
-      same = same && args.back() == arg;
-    }
-    image[i] = same ? i : Rewriter::MakeTidy(graph, n.op, args);
+    for (const int arg : n.args) args.push_back(image[static_cast<size_t>(arg)]);
+    if (args != n.args) own = Rewriter::MakeTidy(graph, n.op, args);
   }
-  return image[id];
+  return image[static_cast<size_t>(id)];
 }
 
 }  // namespace assay::expression

@@ -8,6 +8,7 @@
 #define ASSAY_NUMERICS_EXPRESSION_RULES_H_
 
 #include <array>
+#include <span>
 #include <string>
 #include <utility>
 #include <vector>
@@ -25,7 +26,7 @@ struct Rule {
 };
 
 // The table, and for each name a sentence that says why.
-const std::vector<Rule>& Rules();
+std::span<const Rule> Rules();
 const char* ReasonFor(std::string_view name);
 
 // The rules read into a graph of their own, ready to be applied to expressions of another.
@@ -47,7 +48,7 @@ class Rewriter {
   static constexpr int kLetters = 4;
   using Binding = std::array<int, kLetters>;  // -1: not bound yet
 
-  struct Read {
+  struct Compiled {
     int from;
     int to;
     int turns;  // a bit for each + and * of `from`, whose arguments may be turned
@@ -55,11 +56,11 @@ class Rewriter {
   };
 
   bool Match(const Graph& graph, int pattern, int id, Binding* binding, int turns) const;
-  bool ApplyRule(Graph* graph, const Read& rule, int id, std::vector<int>* results) const;
+  bool ApplyRule(Graph* graph, const Compiled& rule, int id, std::vector<int>* results) const;
   int Instantiate(Graph* graph, int pattern, const Binding& binding) const;
 
   Graph patterns_;
-  std::vector<Read> rules_;
+  std::vector<Compiled> rules_;
 };
 
 // `id` with every occurrence of the part `from` replaced by `to`, tidied along the way.

@@ -1,10 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
 #include <cstdint>
-#include <map>
 #include <optional>
-#include <set>
-#include <tuple>
 #include <utility>
 #include <vector>
 
@@ -13,6 +10,7 @@
 #include "numerics/core/random.h"
 #include "numerics/expression/analyse.h"
 #include "numerics/expression/neighbours.h"
+#include "numerics/expression/order.h"
 #include "numerics/expression/rewrite.h"
 
 namespace assay::expression {
@@ -58,13 +56,13 @@ class Search {
   Rewrite Run() {
     Rewrite result;
     result.points = static_cast<int>(near_.size());
-    result.original = Measure(original_, {});
+    Add(original_, {});
+    result.original = pool_[0].measured;
     if (near_.empty()) return result;
-    Add(result.original);
-    for (int i = 0; i < options_.expansions && !open_.empty(); ++i) {
-      const int index = Next(i);
-      const Measured current = pool_[static_cast<size_t>(index)];
-      if (!Verified(current.id)) {
+    for (int i = 0; i < options_.expansions && open_ > 0; ++i) {
+      const size_t index = Next(i);
+      const Measured current = pool_[index].measured;
+      if (!Verified(index)) {
         ++result.refused;
         continue;
       }
@@ -73,10 +71,10 @@ class Search {
           rewriter_.Neighbours(&graph_, current.id);
       for (const auto& [id, rule] : neighbours) {
         if (static_cast<int>(pool_.size()) >= options_.candidates) break;
-        if (seen_.count(id) != 0 || graph_.CountOperations(id) > most_) continue;
+        if (Seen(id) || graph_.CountOperations(id) > most_) continue;
         std::vector<RewriteStep> steps = current.steps;
         steps.push_back({rule, id});
-        Add(Measure(id, std::move(steps)));
+        Add(id, std::move(steps));
       }
     }
     result.candidates = static_cast<int>(pool_.size());
@@ -92,62 +90,76 @@ class Search {
     BigFloat value;
   };
 
-  Measured Measure(int id, std::vector<RewriteStep> steps) {
-    Measured m{id, std::move(steps), 0, 0};
-    std::vector<double>& bits = bits_[id];
+  struct Candidate {
+    Measured measured;
+    int operations;
+    std::vector<double> bits;  // of error at each point
+    bool taken_up = false;
+    std::optional<bool> verified;  // once asked
+  };
+
+  void Add(int id, std::vector<RewriteStep> steps) {
+    Candidate c{{id, std::move(steps), 0, 0}, graph_.CountOperations(id), {}, false, {}};
+    Measured& m = c.measured;
     for (Near& near : near_) {
-      bits.push_back(ErrorOf(options_.format, near.values(id), near.value).bits);
-      m.mean_bits += bits.back();
-      m.worst_bits = std::max(m.worst_bits, bits.back());
+      c.bits.push_back(ErrorOf(options_.format, near.values(id), near.value).bits);
+      m.mean_bits += c.bits.back();
+      m.worst_bits = std::max(m.worst_bits, c.bits.back());
     }
     if (!near_.empty()) m.mean_bits /= static_cast<double>(near_.size());
-    return m;
+    pool_.push_back(std::move(c));
+    seen_.resize(static_cast<size_t>(graph_.size()));
+    seen_[static_cast<size_t>(id)] = true;
+    ++open_;
   }
 
-  void Add(Measured m) {
-    const int index = static_cast<int>(pool_.size());
-    const int operations = graph_.CountOperations(m.id);
-    seen_.insert(m.id);
-    open_.insert({m.mean_bits, operations, index});
-    short_.insert({operations, index});
-    pool_.push_back(std::move(m));
+  bool Seen(int id) const {
+    return static_cast<size_t>(id) < seen_.size() && seen_[static_cast<size_t>(id)];
   }
 
   // The best candidate not yet taken up; every third time the shortest, since two steps that gain
-  // nothing alone can gain together.
-  int Next(int turn) {
-    const int index = turn % 3 == 2 ? std::get<1>(*short_.begin()) : std::get<2>(*open_.begin());
-    const Measured& m = pool_[static_cast<size_t>(index)];
-    const int operations = graph_.CountOperations(m.id);
-    open_.erase({m.mean_bits, operations, index});
-    short_.erase({operations, index});
-    return index;
+  // nothing alone can gain together. Among equals the shorter, then the older.
+  size_t Next(int turn) {
+    size_t best = pool_.size();
+    for (size_t i = 0; i < pool_.size(); ++i) {
+      if (pool_[i].taken_up) continue;
+      if (best == pool_.size()) {
+        best = i;
+        continue;
+      }
+      const Candidate& a = pool_[i];
+      const Candidate& b = pool_[best];
+      const bool better = turn % 3 != 2 && a.measured.mean_bits != b.measured.mean_bits
+                              ? a.measured.mean_bits < b.measured.mean_bits
+                              : a.operations < b.operations;
+      if (better) best = i;
+    }
+    pool_[best].taken_up = true;
+    --open_;
+    return best;
   }
 
-  bool Verified(int id) {
-    const auto [at, fresh] = verified_.try_emplace(id, true);
-    if (!fresh) return at->second;
-    bool equal = true;
-    for (Near& near : near_) equal = equal && EqualAt(&near.truth, original_, id);
-    for (TrueValues& far : far_) equal = equal && EqualAt(&far, original_, id);
-    return verified_[id] = equal;
+  bool Verified(size_t index) {
+    std::optional<bool>& verified = pool_[index].verified;
+    if (!verified) {
+      const int id = pool_[index].measured.id;
+      bool equal = true;
+      for (Near& near : near_) equal = equal && EqualAt(&near.truth, original_, id);
+      for (TrueValues& far : far_) equal = equal && EqualAt(&far, original_, id);
+      verified = equal;
+    }
+    return *verified;
   }
 
-  // Candidates from the best to the worst; among equals the shorter, then the older.
-  std::vector<int> Ranked() {
-    std::vector<int> order;
-    for (int i = 0; i < static_cast<int>(pool_.size()); ++i) order.push_back(i);
-    const auto key = [&](int i) {
-      const Measured& m = pool_[static_cast<size_t>(i)];
-      // A tenth of a bit is not worth a longer expression.
-      return std::make_tuple(static_cast<int64_t>(m.mean_bits * 10), graph_.CountOperations(m.id),
-                             i);
-    };
-    std::vector<std::tuple<int64_t, int, int>> keys;
-    for (const int i : order) keys.push_back(key(i));
-    std::sort(keys.begin(), keys.end());  // total order: the index is in the key
-    for (size_t i = 0; i < keys.size(); ++i) order[i] = std::get<2>(keys[i]);
-    return order;
+  // Indices of the candidates from the best to the worst; among equals the shorter, then the older.
+  // A tenth of a bit is not worth a longer expression.
+  std::vector<size_t> Ranked() const {
+    std::vector<double> keys;
+    for (const Candidate& c : pool_) {
+      keys.push_back(1000 * static_cast<double>(static_cast<int64_t>(c.measured.mean_bits * 10)) +
+                     c.operations);
+    }
+    return OrderOf(keys);
   }
 
   // The mean over the points of log2 of the sum of all weights: what the roundings could come to at
@@ -169,19 +181,20 @@ class Search {
     constexpr int kFinalists = 16;
     int finalists = 0;
     double limit = result->original.mean_bits - options_.least_gain;
-    std::tuple<int64_t, int, int> least;
-    for (const int i : Ranked()) {
-      const Measured& m = pool_[static_cast<size_t>(i)];
+    double least = 0;
+    for (const size_t i : Ranked()) {
+      const Measured& m = pool_[i].measured;
       if (m.mean_bits > limit || finalists == kFinalists) return;
-      if (!Verified(m.id)) {
+      if (!Verified(i)) {
         ++result->refused;
         continue;
       }
       if (++finalists == 1) limit = std::min(limit, m.mean_bits + 0.25);
-      const std::tuple<int64_t, int, int> key = {static_cast<int64_t>(Exposure(m.id) * 2),
-                                                 graph_.CountOperations(m.id), i};
-      if (finalists > 1 && key >= least) continue;
-      least = key;
+      // To half a bit, then by length.
+      const double exposure = static_cast<double>(static_cast<int64_t>(Exposure(m.id) * 2)) * 1000 +
+                              pool_[i].operations;
+      if (finalists > 1 && exposure >= least) continue;
+      least = exposure;
       result->best = m;
     }
   }
@@ -190,54 +203,55 @@ class Search {
   // the best form on either side.
   void Split(Rewrite* result) {
     const double alone = result->best ? result->best->mean_bits : result->original.mean_bits;
-    std::vector<int> order(near_.size());
     double least = alone - 1;
-    std::vector<const Measured*> useful;
-    for (const Measured& m : pool_) useful.push_back(&m);
     // The shorter first: a longer one has to gain a tenth of a bit at every point.
-    std::stable_sort(useful.begin(), useful.end(), [&](const Measured* a, const Measured* b) {
-      return graph_.CountOperations(a->id) < graph_.CountOperations(b->id);
-    });
+    std::vector<double> keys;
+    for (const Candidate& c : pool_) keys.push_back(c.operations);
+    const std::vector<size_t> useful = OrderOf(keys);
+    struct Part {
+      double sum = 0;
+      size_t candidate = 0;
+    };
     for (size_t v = 0; v < graph_.variables().size() && !near_.empty(); ++v) {
-      for (size_t i = 0; i < order.size(); ++i) order[i] = static_cast<int>(i);
-      const auto at = [&](int i) -> const BigFloat& {
-        return near_[static_cast<size_t>(i)].values.point()[v];
-      };
-      std::stable_sort(order.begin(), order.end(), [&](int a, int b) { return at(a) < at(b); });
-      std::vector<std::pair<double, const Measured*>> left(order.size() + 1, {0, nullptr});
-      std::vector<std::pair<double, const Measured*>> right = left;
-      for (const Measured* m : useful) {
-        const std::vector<double>& bits = bits_[m->id];
+      const auto at = [&](size_t i) -> const BigFloat& { return near_[i].values.point()[v]; };
+      keys.clear();
+      for (size_t i = 0; i < near_.size(); ++i) keys.push_back(at(i).ToDouble());
+      const std::vector<size_t> order = OrderOf(keys);
+      // The best candidate for the first k points, and for those from the k-th.
+      std::vector<Part> left(order.size() + 1);
+      std::vector<Part> right(order.size() + 1);
+      for (const size_t c : useful) {
+        const std::vector<double>& bits = pool_[c].bits;
+        const bool first = c == useful[0];
         double sum = 0;
         for (size_t k = 1; k <= order.size(); ++k) {
-          sum += bits[static_cast<size_t>(order[k - 1])];
-          if (left[k].second == nullptr || sum < left[k].first - 0.1 * static_cast<double>(k))
-            left[k] = {sum, m};
+          sum += bits[order[k - 1]];
+          if (first || sum < left[k].sum - 0.1 * static_cast<double>(k)) left[k] = {sum, c};
         }
         sum = 0;
         for (size_t k = order.size(); k-- > 0;) {
-          sum += bits[static_cast<size_t>(order[k])];
-          if (right[k].second == nullptr ||
-              sum < right[k].first - 0.1 * static_cast<double>(order.size() - k))
-            right[k] = {sum, m};
+          sum += bits[order[k]];
+          if (first || sum < right[k].sum - 0.1 * static_cast<double>(order.size() - k)) {
+            right[k] = {sum, c};
+          }
         }
       }
       for (size_t k = 1; k < order.size(); ++k) {
         if (at(order[k - 1]) == at(order[k])) continue;
-        const double mean = (left[k].first + right[k].first) / static_cast<double>(order.size());
-        if (mean >= least || !Verified(left[k].second->id) || !Verified(right[k].second->id))
+        const double mean = (left[k].sum + right[k].sum) / static_cast<double>(order.size());
+        if (mean >= least || !Verified(left[k].candidate) || !Verified(right[k].candidate))
           continue;
         least = mean;
         result->variable = static_cast<int>(v);
         // 0 between the signs, else the first value of the right side.
         const BigFloat& cut = at(order[k]);
         result->threshold = at(order[k - 1]).IsNegative() && !cut.IsNegative() ? BigFloat() : cut;
-        result->below = *left[k].second;
-        result->best = *right[k].second;
+        result->below = pool_[left[k].candidate].measured;
+        result->best = pool_[right[k].candidate].measured;
         double worst = 0;
         for (size_t i = 0; i < order.size(); ++i) {
-          const int id = i < k ? left[k].second->id : right[k].second->id;
-          worst = std::max(worst, bits_[id][static_cast<size_t>(order[i])]);
+          worst =
+              std::max(worst, pool_[i < k ? left[k].candidate : right[k].candidate].bits[order[i]]);
         }
         for (Measured* m : {&*result->below, &*result->best}) {
           m->mean_bits = mean;
@@ -254,12 +268,9 @@ class Search {
   NeighbourFinder rewriter_;
   std::vector<Near> near_;
   std::vector<TrueValues> far_;
-  std::vector<Measured> pool_;
-  std::set<std::tuple<double, int, int>> open_;  // mean error, operations, index in the pool
-  std::set<std::pair<int, int>> short_;          // operations, index: the same candidates
-  std::set<int> seen_;
-  std::map<int, bool> verified_;
-  std::map<int, std::vector<double>> bits_;
+  std::vector<Candidate> pool_;
+  std::vector<bool> seen_;  // by id
+  int open_ = 0;            // candidates not yet taken up
 };
 
 }  // namespace

@@ -34,6 +34,9 @@
 
 namespace assay::floating {
 
+// Sin, Cos and Tan of larger numbers are NaN: they would need as many bits of pi.
+inline constexpr int kTrigonometricLimit = 2048;
+
 // What an operation rounds to: `bits` significant bits (1 to 1,000,000), the last of them worth at
 // least 2^least.
 struct Precision {
@@ -80,6 +83,38 @@ class BigFloat {
   friend std::partial_ordering operator<=>(const BigFloat& a, const BigFloat& b);
   friend bool operator==(const BigFloat& a, const BigFloat& b) { return (a <=> b) == 0; }
 
+  // Arithmetic and functions, correctly rounded. They are found by their arguments alone, so that
+  // they do not hide the functions of the same names for double.
+  friend BigFloat Add(const BigFloat& a, const BigFloat& b, Precision precision);
+  friend BigFloat Subtract(const BigFloat& a, const BigFloat& b, Precision precision);
+  friend BigFloat Multiply(const BigFloat& a, const BigFloat& b, Precision precision);
+  friend BigFloat Divide(const BigFloat& a, const BigFloat& b, Precision precision);
+  // a b + c, rounded once.
+  friend BigFloat MultiplyAdd(const BigFloat& a, const BigFloat& b, const BigFloat& c,
+                              Precision precision);
+  friend BigFloat Sqrt(const BigFloat& x, Precision precision);
+  friend BigFloat Cbrt(const BigFloat& x, Precision precision);
+  friend BigFloat Hypot(const BigFloat& x, const BigFloat& y, Precision precision);
+
+  friend BigFloat Exp(const BigFloat& x, Precision precision);
+  friend BigFloat Expm1(const BigFloat& x, Precision precision);
+  friend BigFloat Log(const BigFloat& x, Precision precision);
+  friend BigFloat Log1p(const BigFloat& x, Precision precision);
+  friend BigFloat Log2(const BigFloat& x, Precision precision);
+  friend BigFloat Log10(const BigFloat& x, Precision precision);
+  // x to the power y, special cases as Pow of numerics/core has them.
+  friend BigFloat Pow(const BigFloat& x, const BigFloat& y, Precision precision);
+
+  // Radians. NaN for |x| >= 2^kTrigonometricLimit.
+  friend BigFloat Sin(const BigFloat& x, Precision precision);
+  friend BigFloat Cos(const BigFloat& x, Precision precision);
+  friend BigFloat Tan(const BigFloat& x, Precision precision);
+  friend BigFloat Atan(const BigFloat& x, Precision precision);
+
+  friend BigFloat Sinh(const BigFloat& x, Precision precision);
+  friend BigFloat Cosh(const BigFloat& x, Precision precision);
+  friend BigFloat Tanh(const BigFloat& x, Precision precision);
+
   // The nearest f64, ties to even, with overflow and subnormals.
   double ToDouble() const;
   // `digits` >= 1 significant decimal digits, correctly rounded (a tie to even), trailing zeros
@@ -114,36 +149,6 @@ std::optional<BigFloat> ParseBigFloat(std::string_view text, Precision precision
 uint64_t ToFormat(Format format, const BigFloat& x);
 // Exact.
 BigFloat FromFormat(Format format, uint64_t bits);
-
-BigFloat Add(const BigFloat& a, const BigFloat& b, Precision precision);
-BigFloat Subtract(const BigFloat& a, const BigFloat& b, Precision precision);
-BigFloat Multiply(const BigFloat& a, const BigFloat& b, Precision precision);
-BigFloat Divide(const BigFloat& a, const BigFloat& b, Precision precision);
-// a b + c, rounded once.
-BigFloat MultiplyAdd(const BigFloat& a, const BigFloat& b, const BigFloat& c, Precision precision);
-BigFloat Sqrt(const BigFloat& x, Precision precision);
-BigFloat Cbrt(const BigFloat& x, Precision precision);
-BigFloat Hypot(const BigFloat& x, const BigFloat& y, Precision precision);
-
-BigFloat Exp(const BigFloat& x, Precision precision);
-BigFloat Expm1(const BigFloat& x, Precision precision);
-BigFloat Log(const BigFloat& x, Precision precision);
-BigFloat Log1p(const BigFloat& x, Precision precision);
-BigFloat Log2(const BigFloat& x, Precision precision);
-BigFloat Log10(const BigFloat& x, Precision precision);
-// x to the power y, special cases as Pow of numerics/core has them.
-BigFloat Pow(const BigFloat& x, const BigFloat& y, Precision precision);
-
-// Radians. NaN for |x| >= 2^kTrigonometricLimit: that would need as many bits of pi.
-inline constexpr int kTrigonometricLimit = 2048;
-BigFloat Sin(const BigFloat& x, Precision precision);
-BigFloat Cos(const BigFloat& x, Precision precision);
-BigFloat Tan(const BigFloat& x, Precision precision);
-BigFloat Atan(const BigFloat& x, Precision precision);
-
-BigFloat Sinh(const BigFloat& x, Precision precision);
-BigFloat Cosh(const BigFloat& x, Precision precision);
-BigFloat Tanh(const BigFloat& x, Precision precision);
 
 BigFloat Pi(Precision precision);
 

@@ -15,6 +15,30 @@
 #include "numerics/floating/big_integer.h"
 
 namespace assay::floating {
+
+// Declared again, since addresses are not found by arguments.
+BigFloat Sqrt(const BigFloat& x, Precision precision);
+BigFloat Cbrt(const BigFloat& x, Precision precision);
+BigFloat Exp(const BigFloat& x, Precision precision);
+BigFloat Expm1(const BigFloat& x, Precision precision);
+BigFloat Log(const BigFloat& x, Precision precision);
+BigFloat Log1p(const BigFloat& x, Precision precision);
+BigFloat Log2(const BigFloat& x, Precision precision);
+BigFloat Log10(const BigFloat& x, Precision precision);
+BigFloat Sin(const BigFloat& x, Precision precision);
+BigFloat Cos(const BigFloat& x, Precision precision);
+BigFloat Tan(const BigFloat& x, Precision precision);
+BigFloat Atan(const BigFloat& x, Precision precision);
+BigFloat Sinh(const BigFloat& x, Precision precision);
+BigFloat Cosh(const BigFloat& x, Precision precision);
+BigFloat Tanh(const BigFloat& x, Precision precision);
+BigFloat Add(const BigFloat& a, const BigFloat& b, Precision precision);
+BigFloat Subtract(const BigFloat& a, const BigFloat& b, Precision precision);
+BigFloat Multiply(const BigFloat& a, const BigFloat& b, Precision precision);
+BigFloat Divide(const BigFloat& a, const BigFloat& b, Precision precision);
+BigFloat Hypot(const BigFloat& a, const BigFloat& b, Precision precision);
+BigFloat Pow(const BigFloat& a, const BigFloat& b, Precision precision);
+
 namespace {
 
 constexpr int kPrecisions[] = {11, 53, 113, 200, 500};

@@ -10,6 +10,7 @@
 #include "numerics/core/check.h"
 #include "numerics/expression/analyse.h"
 #include "numerics/expression/expression.h"
+#include "numerics/expression/parse.h"
 #include "numerics/expression/rewrite.h"
 
 namespace assay::expression {

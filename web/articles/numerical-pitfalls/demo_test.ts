@@ -6,14 +6,19 @@ import { test } from "node:test";
 
 import { Instance } from "../../runtime/instance.ts";
 import {
+  culpritOf,
+  decadeOf,
   examples,
   fieldsOf,
+  fromDecade,
   keptText,
   layDigits,
   modes,
   numberText,
   readAnswer,
+  splitExample,
   type Value,
+  withValue,
   wordsOf,
 } from "./demo.ts";
 
@@ -27,6 +32,7 @@ const value = (change: Partial<Value>): Value => ({
   more: 0,
   kept: -1,
   error: "0",
+  ulps: "0",
   gap: "1",
   ...change,
 });
@@ -83,12 +89,23 @@ test("fields of a pattern", () => {
 const folder = join(process.env["WORKSPACE_ROOT"]!, "web/articles/numerical-pitfalls");
 const instance = await Instance.create(readFileSync(join(folder, "demo_wasm.wasm")));
 
-const analyse = (mode: string, text: string, capacity = 1 << 18): Uint8Array | number => {
-  const bytes = new TextEncoder().encode(text);
+const analyse = (mode: string, example: string, capacity = 1 << 19): Uint8Array | number => {
+  const { text, at } = splitExample(example);
+  const bytes = (words: string) => {
+    const encoded = new TextEncoder().encode(words);
+    return [
+      { kind: "in", array: encoded.length > 0 ? encoded : new Uint8Array(1) } as const,
+      encoded.length,
+    ] as const;
+  };
   const { value: code, arrays } = instance.call("analyse", [
     modes.indexOf(mode as (typeof modes)[number]),
-    { kind: "in", array: bytes.length > 0 ? bytes : new Uint8Array(1) },
-    bytes.length,
+    ...bytes(text),
+    ...bytes(at),
+    ...bytes(""),
+    -8,
+    20,
+    3,
     { kind: "out", type: "u8", length: capacity },
     capacity,
   ]);
@@ -107,6 +124,45 @@ test("the module answers every example, the same twice", () => {
   }
 });
 
+test("examples, values and decades", () => {
+  assert.deepEqual(splitExample("x - y at x = 1, y = 2"), { text: "x - y", at: "x = 1, y = 2" });
+  assert.deepEqual(splitExample("1 + 2"), { text: "1 + 2", at: "" });
+  const variables = [
+    { name: "x", value: "1" },
+    { name: "y", value: "-2e5" },
+  ];
+  assert.equal(withValue(variables, "y", " 7 "), "x = 1, y = 7");
+  assert.equal(withValue(variables, "x", ""), "x = 1, y = -2e5");
+  assert.equal(decadeOf("-1e12"), 12);
+  assert.equal(decadeOf("0"), undefined);
+  assert.equal(decadeOf("one"), undefined);
+  assert.equal(fromDecade(12, false), "1e12");
+  assert.equal(fromDecade(2.25, true), "-178");
+  assert.equal(fromDecade(-8.5, false), "3.16e-9");
+  assert.equal(fromDecade(0, false), "1");
+});
+
+test("an expression with variables brings its culprit, a better form and curves", () => {
+  const answer = readAnswer(
+    analyse("expression", "sqrt(x + 1) - sqrt(x) at x = 1e12") as Uint8Array,
+  );
+  assert.equal(answer.mode, "expression");
+  if (answer.mode !== "expression") return;
+  assert.equal(answer.rewrite?.text, "1 / (sqrt(x + 1) + sqrt(x))");
+  assert.equal(answer.rewrite.by[0]?.rule, "conjugate");
+  assert.equal(culpritOf(answer.steps, 3)?.text, "sqrt(x + 1)");
+  assert.equal(culpritOf(answer.steps, 0), undefined); // infinities have no culprit in ulps
+  const { curve } = answer;
+  assert.ok(curve && curve.rewritten);
+  for (const row of [...curve.original, ...curve.rewritten, curve.condition]) {
+    assert.equal(row.length, 61);
+  }
+  const f64 = curve.original[3]!.filter((v) => v !== null);
+  const mended = curve.rewritten[3]!.filter((v) => v !== null);
+  assert.ok(Math.max(...f64) > 50 && Math.max(...mended) < 2);
+  assert.match(wordsOf(answer), /A better form: 1 \/ \(sqrt\(x \+ 1\) \+ sqrt\(x\)\)\.$/);
+});
+
 test("says in words what came out", () => {
   assert.equal(
     wordsOf(readAnswer(analyse("expression", "(1e8 + 1) - 1e8") as Uint8Array)),
@@ -123,8 +179,14 @@ test("says in words what came out", () => {
 });
 
 test("refuses what makes no sense, in words", () => {
-  assert.throws(() => readAnswer(analyse("expression", "1 +") as Uint8Array), /expected a number/);
-  assert.throws(() => readAnswer(analyse("expression", "") as Uint8Array), /expected a number/);
+  assert.throws(
+    () => readAnswer(analyse("expression", "1 +") as Uint8Array),
+    /expected a number, a variable/,
+  );
+  assert.throws(
+    () => readAnswer(analyse("expression", "") as Uint8Array),
+    /expected a number, a variable/,
+  );
   assert.throws(() => readAnswer(analyse("sum", "1 two") as Uint8Array), /not a number/);
   assert.equal(analyse("sum", "1".repeat(301)), 1);
   assert.equal(analyse("nothing", "1"), 2);

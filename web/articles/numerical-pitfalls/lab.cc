@@ -35,6 +35,7 @@
 #include "numerics/floating/sum_reference.h"
 #include "tools/lab/lab.h"
 #include "web/articles/numerical-pitfalls/garments.h"
+#include "web/articles/numerical-pitfalls/pattern.h"
 
 namespace assay::numerical_pitfalls {
 namespace {
@@ -269,23 +270,12 @@ uint64_t FirstFailure(Format format, Fails fails) {
   return failed;
 }
 
-template <class T>
-T FromBits(uint64_t bits) {
-  if constexpr (std::is_same_v<T, float>) {
-    return FloatFromBits(static_cast<uint32_t>(bits));
-  } else if constexpr (std::is_same_v<T, double>) {
-    return DoubleFromBits(bits);
-  } else {
-    return T::FromBits(static_cast<uint16_t>(bits));
-  }
-}
-
 // [region first_overflow]
 // The first logit x for which the naive softmax of {x, 0} is not a number.
 template <class T>
 uint64_t FirstOverflow(Format format) {
   return FirstFailure(format, [](uint64_t bits) {
-    std::array<T, 2> z = {FromBits<T>(bits), T(0)};
+    std::array<T, 2> z = {FromPattern<T>(bits), T(0)};
     floating::reference::NaiveSoftmax(std::span<const T>(z), std::span<T>(z));
     return !(z[0] == z[0]);
   });
@@ -296,7 +286,7 @@ uint64_t FirstOverflow(Format format) {
 template <class T>
 uint64_t FirstUnderflow(Format format) {
   return FirstFailure(format, [](uint64_t bits) {
-    std::array<T, 2> z = {T(0), -FromBits<T>(bits)};
+    std::array<T, 2> z = {T(0), -FromPattern<T>(bits)};
     floating::reference::ShiftedSoftmax(std::span<const T>(z), std::span<T>(z));
     return z[1] == T(0);
   });
