@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Every sum against the naive one and Eigen's, and softmax against a plain loop over std::exp, on
-// the same data in one process, with the triad bandwidth of the machine beside them.
+// Every sum against the naive one, Eigen's and the textbook's Neumaier, dots and norms against
+// Eigen's, moments against Welford's loop, and softmax against a plain loop over std::exp, on the
+// same data in one process, with the triad bandwidth of the machine beside them.
 //
 //   bazel run -c opt //numerics/floating:floating_benchmark -- --benchmark_repetitions=9
 //     --benchmark_enable_random_interleaving=true --benchmark_report_aggregates_only=true
@@ -16,6 +17,10 @@
 
 #include "Eigen/Core"
 #include "numerics/core/random.h"
+#include "numerics/floating/cancellation.h"
+#include "numerics/floating/dot.h"
+#include "numerics/floating/moments.h"
+#include "numerics/floating/norm.h"
 #include "numerics/floating/softmax.h"
 #include "numerics/floating/sum.h"
 
@@ -130,6 +135,82 @@ BENCHMARK_CAPTURE(BM_SumF64, double_double, SumMethod::kDoubleDouble)
     ->Arg(kInCache)
     ->Arg(kInMemory);
 BENCHMARK_CAPTURE(BM_SumF64, exact, SumMethod::kExact)->Arg(kInCache)->Arg(kInMemory);
+// As gonum's floats.SumCompensated and most textbooks write Neumaier's sum: one number after the
+// other, with a branch.
+template <class T>
+void BM_TextbookNeumaier(benchmark::State& state) {
+  const T* x = Numbers<T>().data();
+  const int64_t n = state.range(0);
+  for (auto _ : state) {
+    T s = 0, c = 0;
+    for (int64_t i = 0; i < n; ++i) {
+      const T t = s + x[i];
+      c += std::fabs(s) >= std::fabs(x[i]) ? (s - t) + x[i] : (x[i] - t) + s;
+      s = t;
+    }
+    benchmark::DoNotOptimize(s + c);
+  }
+  state.SetItemsProcessed(state.iterations() * n);
+  state.SetBytesProcessed(state.iterations() * n * static_cast<int64_t>(sizeof(T)));
+}
+
+template <class T, T (*kFunction)(std::span<const T>, std::span<const T>)>
+void BM_Dot(benchmark::State& state) {
+  const size_t n = static_cast<size_t>(state.range(0));
+  const std::span<const T> x(Numbers<T>().data(), n);
+  const std::vector<T> y(x.rbegin(), x.rend());
+  for (auto _ : state) benchmark::DoNotOptimize(kFunction(x, y));
+  state.SetItemsProcessed(state.iterations() * state.range(0));
+}
+
+template <class T>
+void BM_EigenDot(benchmark::State& state) {
+  using Vector = Eigen::Matrix<T, Eigen::Dynamic, 1>;
+  const Eigen::Map<const Vector> x(Numbers<T>().data(), state.range(0));
+  const Vector y = x.reverse();
+  for (auto _ : state) benchmark::DoNotOptimize(x.dot(y));
+  state.SetItemsProcessed(state.iterations() * state.range(0));
+}
+
+template <class T>
+void BM_Norm2(benchmark::State& state) {
+  const std::span<const T> x(Numbers<T>().data(), static_cast<size_t>(state.range(0)));
+  for (auto _ : state) benchmark::DoNotOptimize(Norm2(x));
+  state.SetItemsProcessed(state.iterations() * state.range(0));
+}
+template <class T>
+void BM_EigenStableNorm(benchmark::State& state) {
+  const Eigen::Map<const Eigen::Matrix<T, Eigen::Dynamic, 1>> x(Numbers<T>().data(),
+                                                                state.range(0));
+  for (auto _ : state) benchmark::DoNotOptimize(x.stableNorm());
+  state.SetItemsProcessed(state.iterations() * state.range(0));
+}
+
+template <class T>
+void BM_Moments(benchmark::State& state) {
+  const std::span<const T> x(Numbers<T>().data(), static_cast<size_t>(state.range(0)));
+  for (auto _ : state) benchmark::DoNotOptimize(Moments(x).Variance());
+  state.SetItemsProcessed(state.iterations() * state.range(0));
+}
+template <class T>
+void BM_Welford(benchmark::State& state) {
+  const std::span<const T> x(Numbers<T>().data(), static_cast<size_t>(state.range(0)));
+  for (auto _ : state) benchmark::DoNotOptimize(Variance(x, VarianceMethod::kWelford));
+  state.SetItemsProcessed(state.iterations() * state.range(0));
+}
+
+BENCHMARK_TEMPLATE(BM_TextbookNeumaier, float)->Arg(kInCache)->Arg(kInMemory);
+BENCHMARK_TEMPLATE(BM_TextbookNeumaier, double)->Arg(kInCache)->Arg(kInMemory);
+BENCHMARK_TEMPLATE(BM_Dot, float, Dot)->Arg(kInCache)->Arg(kInMemory);
+BENCHMARK_TEMPLATE(BM_Dot, double, Dot)->Arg(kInCache)->Arg(kInMemory);
+BENCHMARK_TEMPLATE(BM_Dot, double, Dot2)->Arg(kInCache)->Arg(kInMemory);
+BENCHMARK_TEMPLATE(BM_Dot, double, ExactDot)->Arg(kInCache)->Arg(kInMemory);
+BENCHMARK_TEMPLATE(BM_EigenDot, float)->Arg(kInCache)->Arg(kInMemory);
+BENCHMARK_TEMPLATE(BM_EigenDot, double)->Arg(kInCache)->Arg(kInMemory);
+BENCHMARK_TEMPLATE(BM_Norm2, double)->Arg(kInCache)->Arg(kInMemory);
+BENCHMARK_TEMPLATE(BM_EigenStableNorm, double)->Arg(kInCache)->Arg(kInMemory);
+BENCHMARK_TEMPLATE(BM_Moments, double)->Arg(kInCache)->Arg(kInMemory);
+BENCHMARK_TEMPLATE(BM_Welford, double)->Arg(kInCache)->Arg(kInMemory);
 BENCHMARK_TEMPLATE(BM_EigenSum, float)->Arg(kInCache)->Arg(kInMemory);
 BENCHMARK_TEMPLATE(BM_EigenSum, double)->Arg(kInCache)->Arg(kInMemory);
 BENCHMARK(BM_Triad)->Arg(kInMemory / 2);

@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <limits>
 #include <span>
+#include <type_traits>
 
 #include "numerics/floating/error_free.h"
 #include "numerics/floating/internal/power_of_two.h"
@@ -87,10 +88,8 @@ void Moments::Rescale(int exponent) {
   exponent_ = exponent;
 }
 
-// x: finite, n from 1 to kBlock.
-void Moments::AddBlock(const double* x, int64_t n) {
-  const std::span<const double> block(x, static_cast<size_t>(n));
-  const double largest = NormInf(block);
+// x: finite, the largest |x| given, n from 1 to kBlock.
+void Moments::AddBlock(const double* x, int64_t n, double largest) {
   Moments part;
   part.count_ = n;
   if (largest != 0) {
@@ -150,24 +149,40 @@ void Moments::Merge(const Moments& other) {
   count_ += b.count_;
 }
 
+// The numbers of a block that has others than finite ones.
+void Moments::AddFinite(const double* x, int64_t n) {
+  double finite[kBlock];
+  int64_t count = 0;
+  for (int64_t i = 0; i < n; ++i) {
+    if (x[i] - x[i] == 0) {
+      finite[count++] = x[i];
+    } else if (x[i] != x[i]) {
+      nan_ = true;
+    } else {
+      (x[i] > 0 ? plus_infinity_ : minus_infinity_) = true;
+    }
+  }
+  if (count > 0) AddBlock(finite, count, NormInf({finite, static_cast<size_t>(count)}));
+}
+
 template <class T>
 void Moments::AddWide(std::span<const T> x) {
-  double part[kBlock];
+  double wide[kBlock];
   while (!x.empty()) {
-    int64_t count = 0;
-    size_t used = 0;
-    for (; used < x.size() && count < kBlock; ++used) {
-      const double value = static_cast<double>(x[used]);
-      if (value - value == 0) {
-        part[count++] = value;
-      } else if (value != value) {
-        nan_ = true;
-      } else {
-        (value > 0 ? plus_infinity_ : minus_infinity_) = true;
-      }
+    const size_t count = std::min(x.size(), static_cast<size_t>(kBlock));
+    const double* block = wide;
+    if constexpr (std::is_same_v<T, double>) {
+      block = x.data();
+    } else {
+      for (size_t i = 0; i < count; ++i) wide[i] = static_cast<double>(x[i]);
     }
-    if (count > 0) AddBlock(part, count);
-    x = x.subspan(used);
+    const double largest = NormInf({block, count});
+    if (largest - largest == 0) {
+      AddBlock(block, static_cast<int64_t>(count), largest);
+    } else {
+      AddFinite(block, static_cast<int64_t>(count));
+    }
+    x = x.subspan(count);
   }
 }
 

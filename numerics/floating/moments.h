@@ -59,7 +59,8 @@ class Moments {
   double StandardDeviation() const;   // root of Variance
 
  private:
-  void AddBlock(const double* x, int64_t n);
+  void AddBlock(const double* x, int64_t n, double largest);
+  void AddFinite(const double* x, int64_t n);
   template <class T>
   void AddWide(std::span<const T> x);
   // Into units of 2^exponent.

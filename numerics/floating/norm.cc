@@ -50,23 +50,30 @@ void MagnitudesF32(const float* x, double* out) { EightRows<Magnitude>(x, out); 
 void SquaresF64(const double* x, double* out) { EightRows<Square>(x, out); }
 void SquaresF32(const float* x, double* out) { EightRows<Square>(x, out); }
 
-// The largest |x| over whole rows of 32; NaN are left out.
+// The largest |x| over whole rows of 32, NaN left out, of which *nan tells.
 template <class T>
-HWY_INLINE double Largest(const T* HWY_RESTRICT x, int64_t rows) {
+HWY_INLINE double Largest(const T* HWY_RESTRICT x, int64_t rows, bool* nan) {
   const int64_t width = Doubles::Width();
   auto m0 = Doubles::Set(0.0);
   auto m1 = m0;
+  Doubles::Flags nan0, nan1;
   for (int64_t at = 0; at < rows * kLanes; at += 2 * width) {
+    const auto a = LoadWide(x + at);
+    const auto b = LoadWide(x + at + width);
+    nan0.OrNan(a);
+    nan1.OrNan(b);
     // What the maximum with a NaN is differs among machines.
-    m0 = Doubles::Max(m0, Doubles::ZeroIfNan(Doubles::Abs(LoadWide(x + at))));
-    m1 = Doubles::Max(m1, Doubles::ZeroIfNan(Doubles::Abs(LoadWide(x + at + width))));
+    m0 = Doubles::Max(m0, Doubles::ZeroIfNan(Doubles::Abs(a)));
+    m1 = Doubles::Max(m1, Doubles::ZeroIfNan(Doubles::Abs(b)));
   }
+  nan0.Or(nan1);
+  *nan = nan0.Any();
   double lanes[8];
   Doubles::Store(Doubles::Max(m0, m1), lanes);
   return *std::max_element(lanes, lanes + width);
 }
-double LargestF64(const double* x, int64_t rows) { return Largest(x, rows); }
-double LargestF32(const float* x, int64_t rows) { return Largest(x, rows); }
+double LargestF64(const double* x, int64_t rows, bool* nan) { return Largest(x, rows, nan); }
+double LargestF32(const float* x, int64_t rows, bool* nan) { return Largest(x, rows, nan); }
 
 }  // namespace HWY_NAMESPACE
 }  // namespace assay::floating
@@ -121,42 +128,32 @@ double SumOf(std::span<const T> x, int exponent) {
   return lanes.Finish() + 0.0;  // of nothing -0, else
 }
 
-double LargestRows(const double* x, int64_t rows) {
-  return HWY_DYNAMIC_DISPATCH(LargestF64)(x, rows);
+double LargestRows(const double* x, int64_t rows, bool* nan) {
+  return HWY_DYNAMIC_DISPATCH(LargestF64)(x, rows, nan);
 }
-double LargestRows(const float* x, int64_t rows) {
-  return HWY_DYNAMIC_DISPATCH(LargestF32)(x, rows);
+double LargestRows(const float* x, int64_t rows, bool* nan) {
+  return HWY_DYNAMIC_DISPATCH(LargestF32)(x, rows, nan);
 }
 
-// NaN left out.
+// The largest |x|; NaN if there is one and no infinity.
 template <class T>
 double Largest(std::span<const T> x) {
   const size_t whole = x.size() - x.size() % kLanes;
-  double largest = LargestRows(x.data(), static_cast<int64_t>(whole / kLanes));
+  bool nan = false;
+  double largest = LargestRows(x.data(), static_cast<int64_t>(whole / kLanes), &nan);
   for (const T value : x.subspan(whole)) {
     const double magnitude = std::fabs(static_cast<double>(value));
     largest = magnitude > largest ? magnitude : largest;
+    nan = nan || value != value;
   }
-  return largest;
-}
-
-template <class T>
-bool HasNan(std::span<const T> x) {
-  return std::any_of(x.begin(), x.end(), [](T value) { return value != value; });
-}
-
-// What a norm is whose plain sum came out infinite or NaN; 0 if x is finite.
-template <class T>
-double Special(std::span<const T> x) {
-  if (Largest(x) == kInfinity) return kInfinity;
-  return HasNan(x) ? kNaN : 0;
+  return nan && largest < kInfinity ? kNaN : largest;
 }
 
 template <class T>
 T Norm1Of(std::span<const T> x) {
   const double sum = SumOf<Magnitudes>(x, 0);
   if (sum - sum == 0) return static_cast<T>(sum);
-  if (const double special = Special(x); special != 0) return static_cast<T>(special);
+  if (const double largest = Largest(x); largest - largest != 0) return static_cast<T>(largest);
   ExactAccumulator exact;  // the roundings of finite numbers overflowed; the sum itself need not
   for (const T value : x) exact.Add(std::fabs(static_cast<double>(value)));
   return exact.Round<T>();
@@ -170,20 +167,11 @@ T Norm2Of(std::span<const T> x) {
   if (std::is_same_v<T, float> ? plain - plain == 0 : plain >= 0x1p-900 && plain < kInfinity) {
     return static_cast<T>(std::sqrt(plain));
   }
-  if (plain - plain != 0) {
-    if (const double special = Special(x); special != 0) return static_cast<T>(special);
-  }
   const double largest = Largest(x);
-  if (largest == 0) return 0;
+  if (largest == 0 || largest - largest != 0) return static_cast<T>(largest);
   const int exponent = internal::ExponentOf(largest);
   const double root = std::sqrt(SumOf<Squares>(x, exponent));
   return static_cast<T>(internal::TimesPowerOfTwo(root, exponent));
-}
-
-template <class T>
-T NormInfOf(std::span<const T> x) {
-  const double largest = Largest(x);
-  return largest < kInfinity && HasNan(x) ? static_cast<T>(kNaN) : static_cast<T>(largest);
 }
 
 HiLo<double> SquareOf(double x) { return TwoProduct(x, x); }
@@ -194,8 +182,8 @@ double Norm1(std::span<const double> x) { return Norm1Of(x); }
 float Norm1(std::span<const float> x) { return Norm1Of(x); }
 double Norm2(std::span<const double> x) { return Norm2Of(x); }
 float Norm2(std::span<const float> x) { return Norm2Of(x); }
-double NormInf(std::span<const double> x) { return NormInfOf(x); }
-float NormInf(std::span<const float> x) { return NormInfOf(x); }
+double NormInf(std::span<const double> x) { return Largest(x); }
+float NormInf(std::span<const float> x) { return static_cast<float>(Largest(x)); }
 
 double Hypot(double x, double y, double z) {
   const double a = std::fabs(x);
