@@ -15,6 +15,7 @@
 #include "hwy/highway.h"
 #include "numerics/core/random.h"
 #include "numerics/core/sha256.h"
+#include "numerics/core/thread_pool.h"
 #include "numerics/fft/reference.h"
 
 namespace assay::fft {
@@ -263,6 +264,29 @@ TYPED_TEST(FftTest, GivesTheSameBitsInPlaceUnalignedAndWithoutAPlan) {
     absl::StatusOr<Vec<T>> back = Inverse<T>(y);
     ASSERT_TRUE(back.ok());
     EXPECT_TRUE(SameBits(*back, Run(plan, y, Way::kInverse))) << n;
+  }
+}
+
+TYPED_TEST(FftTest, GivesTheSameBitsOnAnyNumberOfThreads) {
+  using T = TypeParam;
+  for (int64_t n : {60, 4096, 32768, 40000, 59049, 65537, 262144}) {
+    const Plan<T> plan = MakePlan<T>(n);
+    const Vec<T> x = RandomSignal<T>(n, 3 * n);
+    const Vec<T> y = Run(plan, x, Way::kForward);
+    for (int threads : {2, 3}) {
+      ThreadPool pool(threads);
+      const T nan = std::numeric_limits<T>::quiet_NaN();
+      Vec<T> z(x.size(), {nan, nan});
+      // In WebAssembly there is one thread whatever is asked for.
+      const int64_t needed = plan.scratch_size(pool.threads());
+      std::vector<T> scratch(static_cast<size_t>(needed), nan);
+      ASSERT_TRUE(plan.Forward(x, z, scratch, &pool).ok());
+      EXPECT_TRUE(SameBits(z, y)) << n << " on " << threads;
+      if (needed > plan.scratch_size()) {
+        EXPECT_EQ(plan.Forward(x, z, std::span<T>(scratch).subspan(1), &pool).code(),
+                  absl::StatusCode::kInvalidArgument);
+      }
+    }
   }
 }
 

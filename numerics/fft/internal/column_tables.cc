@@ -14,11 +14,6 @@ namespace {
 // stays in the second-level cache.
 constexpr int64_t kButterflyFirstBytes = int64_t{128} << 10;
 
-// Columns in a block otherwise. Wide enough to read memory in runs and to share a twiddle among
-// many, narrow enough for a block of some thousand rows in the second-level cache.
-template <class T>
-constexpr int kWide = 256 / static_cast<int>(sizeof(T));
-
 }  // namespace
 
 template <class T>
@@ -94,7 +89,7 @@ Cut ChooseCut(int64_t n) {
     while (rest % p == 0) rest /= p;
   }
   if (rest != 1) return {};
-  constexpr int kNarrow = kWide<T> / 4;  // 8 doubles, 16 floats
+  constexpr int kNarrow = kWideLanes<T> / 4;  // 8 doubles, 16 floats
   if (n * 2 * static_cast<int64_t>(sizeof(T)) <= kButterflyFirstBytes) {
     // 64 floats as 4 x 4 x 4: vectors of sixteen do all of it in registers.
     if (sizeof(T) == 4 && n == 64) return {4, 16, 4, true};
@@ -105,7 +100,7 @@ Cut ChooseCut(int64_t n) {
   // Otherwise the cut that pads least, then the one nearest the root.
   Cut best = {};
   double best_cost = 0;
-  for (int lanes = kWide<T>; lanes >= 8; lanes /= 2) {
+  for (int lanes = kWideLanes<T>; lanes >= 8; lanes /= 2) {
     for (int64_t n1 = lanes; n1 * n1 <= 4 * n && n / n1 >= lanes; ++n1) {
       if (n % n1 != 0) continue;
       const int64_t n2 = n / n1;
@@ -115,7 +110,7 @@ Cut ChooseCut(int64_t n) {
       };
       const double longer = static_cast<double>(n1 > n2 ? n1 : n2);
       const double skew = longer * longer / static_cast<double>(n);
-      const double narrow = lanes == kWide<T> ? 0 : lanes == kWide<T> / 2 ? 0.05 : 0.3;
+      const double narrow = lanes == kWideLanes<T> ? 0 : lanes == kWideLanes<T> / 2 ? 0.05 : 0.3;
       const double cost = (padding(n1) + padding(n2)) * (1 + 0.05 * skew + narrow);
       if (best.n1 == 0 || cost < best_cost) {
         best = {n1, n2, lanes, false};
@@ -125,8 +120,6 @@ Cut ChooseCut(int64_t n) {
   }
   return best;
 }
-
-namespace {
 
 template <class T>
 bool MakeColumn(int64_t length, ColumnTables<T>* t) {
@@ -168,8 +161,6 @@ bool MakeColumn(int64_t length, ColumnTables<T>* t) {
   }
   return true;
 }
-
-}  // namespace
 
 template <class T>
 std::unique_ptr<BlockTables<T>> MakeBlockTables(int64_t n, const Cut& cut, const Roots<T>* shared,
@@ -249,6 +240,8 @@ template std::unique_ptr<float[]> Allocate(int64_t);
 template std::unique_ptr<double[]> Allocate(int64_t);
 template void FillRoots(Roots<float>*);
 template void FillRoots(Roots<double>*);
+template bool MakeColumn(int64_t, ColumnTables<float>*);
+template bool MakeColumn(int64_t, ColumnTables<double>*);
 template Cut ChooseCut<float>(int64_t);
 template Cut ChooseCut<double>(int64_t);
 template std::unique_ptr<BlockTables<float>> MakeBlockTables(int64_t, const Cut&,

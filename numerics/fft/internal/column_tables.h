@@ -47,6 +47,10 @@ Cut ChooseCut(int64_t n);
 // The radices of a column, in order; empty for one row. length has no prime factor above 13.
 std::vector<int> ColumnRadices(int64_t length);
 
+// False without memory. length >= 2 with no prime factor above 13.
+template <class T>
+bool MakeColumn(int64_t length, ColumnTables<T>* t);
+
 // Null without memory. roots must outlive the tables.
 template <class T>
 std::unique_ptr<BlockTables<T>> MakeBlockTables(int64_t n, const Cut& cut, const Roots<T>* roots,

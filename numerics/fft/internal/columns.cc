@@ -5,6 +5,8 @@
 
 #include "numerics/core/check.h"
 
+// Of the targets that differ by instructions not used here, one each.
+#define HWY_DISABLED_TARGETS (HWY_AVX3_DL | HWY_SSSE3)
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "numerics/fft/internal/columns.cc"
 #include "hwy/foreach_target.h"  // IWYU pragma: keep
@@ -469,6 +471,18 @@ void Second(D d, const BlockTables<T>& t, T* tiles, T* out, T* buffer, T conjuga
   }
 }
 
+// A block's rows in order, interleaved.
+template <class D, class T>
+void Emit(D d, int64_t lanes, int64_t count, const T* from, Rows<T> out, T conjugate) {
+  constexpr int kWidth = kLanes<D>;
+  for (int64_t k = 0; k < count; ++k) {
+    for (int64_t c = 0; c < lanes; c += kWidth, from += 2 * kWidth) {
+      StorePairs(d, LoadRow(d, from), Times(LoadRow(d, from + kWidth), Splat(d, conjugate)),
+                 out.at + k * out.stride + 2 * c);
+    }
+  }
+}
+
 // Calls body with the tag for blocks of `lanes` columns: the widest vectors of at most that many.
 template <class T, class Body>
 HWY_INLINE void WithTag(int lanes, Body body) {
@@ -500,7 +514,23 @@ struct Engine {
       Second(d, t, tiles, out, buffer, conjugate, 0, t.row_blocks);
     });
   }
-  static constexpr Sweeps<T> kSweeps = {RunFirst, RunSecond, RunBoth};
+  static void RunColumns(const ColumnTables<T>& t, const Roots<T>& roots, int64_t lanes,
+                         const T* in, int64_t in_stride, T* out, int64_t out_stride, T* buffer,
+                         T conjugate) {
+    const Full<T> d;
+    const std::vector<Step>& steps = t.steps;
+    const size_t last = steps.size() - 1;
+    const Rows<T> rows{out, out_stride};
+    WithRadix(steps[0].radix, [&](auto r) {
+      Enter<r()>(d, lanes, steps[0].m, t.twiddles.get(), Rows<const T>{in, in_stride}, buffer,
+                 conjugate, roots);
+    });
+    if (last == 0) return Emit(d, lanes, t.length, buffer, rows, conjugate);
+    Descend(d, lanes, t, 1, last, steps[0].radix, buffer, roots);
+    WithRadix(steps[last].radix,
+              [&](auto r) { Leave<r()>(d, lanes, t.first, buffer, rows, conjugate, roots); });
+  }
+  static constexpr Sweeps<T> kSweeps = {RunFirst, RunSecond, RunBoth, RunColumns};
 };
 
 }  // namespace

@@ -84,7 +84,16 @@ struct Sweeps {
   void (*second)(const BlockTables<T>& t, T* tiles, T* out, T* buffer, T conjugate, int64_t begin,
                  int64_t end);
   void (*both)(const BlockTables<T>& t, const T* in, T* out, T* tiles, T* buffer, T conjugate);
+  // Transforms `lanes` neighbouring columns (kWideLanes<T> or a half or quarter of it) of rows that
+  // are in_stride and out_stride numbers T apart. buffer: of 2 lanes t.length. in may be out.
+  void (*columns)(const ColumnTables<T>& t, const Roots<T>& roots, int64_t lanes, const T* in,
+                  int64_t in_stride, T* out, int64_t out_stride, T* buffer, T conjugate);
 };
+
+// Columns in the widest block. Wide enough to read memory in runs and to share a twiddle among
+// many, narrow enough for a block of some thousand rows in the second-level cache.
+template <class T>
+inline constexpr int kWideLanes = 256 / static_cast<int>(sizeof(T));
 
 // A transform of n = n1 n2 points in two sweeps.
 template <class T>

@@ -5,6 +5,8 @@
 
 #include "numerics/core/check.h"
 
+// Of the targets that differ by instructions not used here, one each.
+#define HWY_DISABLED_TARGETS (HWY_AVX3_DL | HWY_SSSE3)
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "numerics/fft/internal/passes.cc"
 #include "hwy/foreach_target.h"  // IWYU pragma: keep

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "numerics/fft/internal/plan_tables.h"
 
-#include <atomic>
 #include <complex>
 #include <cstddef>
 #include <limits>
@@ -52,34 +51,13 @@ std::vector<int> AllRadices(const PlanTables<T>& t) {
   return radices;
 }
 
-// The bounds of Plan, from the radices.
 template <class T>
 void SetBounds(PlanTables<T>* t) {
-  // A twiddle product: sqrt(5) u for the product, 3 u for the factor (components within 1.5 ulp).
   // Between two sweeps without butterfly_first the factor is itself a product of two.
-  constexpr double kProduct = 2.2361, kFactor = 3;
-  double l2 = 0, path = 0;
-  const std::vector<int> radices = AllRadices(*t);
-  for (size_t i = 0; i < radices.size(); ++i) {
-    // In the 2-norm 2, 4, 8 and 16 are products of unitary steps, so their units carry over; an odd
-    // radix is bounded through the 1-norm, hence sqrt(radix).
-    const double units = PathUnits(radices[i]);
-    double root = 1;
-    if (radices[i] % 2 == 1) {
-      while (root * root < radices[i]) root += 0.001;
-    }
-    const double twiddle = i + 1 < radices.size() ? kProduct + kFactor : 0;
-    l2 += units * root + twiddle;
-    path += units + twiddle;
-  }
-  if (t->blocks != nullptr && !t->blocks->butterfly_first) {
-    l2 += kProduct + kFactor;
-    path += kProduct + kFactor;
-  }
-  // Products of (1 + units u) over the passes; 1.01 pays for the terms of second order while the
-  // sum is below a hundredth, which it is for every length up to kMaxSize.
-  t->l2_bound = 1.01 * l2 * UnitRoundoff<T>();
-  t->path_bound = 1.01 * path * UnitRoundoff<T>();
+  const bool product = t->blocks != nullptr && !t->blocks->butterfly_first;
+  const Bounds bounds = BoundsOf<T>(AllRadices(*t), product ? 1 : 0);
+  t->l2_bound = bounds.l2;
+  t->path_bound = bounds.path;
 }
 
 template <class T>
@@ -187,17 +165,12 @@ void TransformBlocks(const BlockTables<T>& t, const T* in, T* out, T* scratch, T
   if (pool == nullptr || pool->threads() == 1) {
     return t.sweeps->both(t, in, out, tiles, buffers, conjugate);
   }
-  // The last two blocks overlap, so they are one piece of work. A piece takes whatever buffer is
-  // free.
-  const int64_t buffer_size = BufferSize(t);
-  std::vector<std::atomic<bool>> taken(static_cast<size_t>(pool->threads()));
+  // The last two blocks overlap, so they are one piece of work.
+  Borrowed<T> lent(buffers, BufferSize(t), pool->threads());
   auto sweep = [&](int64_t blocks, auto run) {
     const int64_t pieces = blocks > 1 ? blocks - 1 : 1;
     pool->ParallelFor(pieces, 1, [&](int64_t begin, int64_t end) {
-      size_t i = 0;
-      while (taken[i].exchange(true)) i = (i + 1) % taken.size();
-      run(buffers + static_cast<int64_t>(i) * buffer_size, begin, end == pieces ? blocks : end);
-      taken[i].store(false);
+      lent.With([&](T* buffer) { run(buffer, begin, end == pieces ? blocks : end); });
     });
   };
   sweep(t.column_blocks, [&](T* buffer, int64_t begin, int64_t end) {
@@ -285,6 +258,28 @@ bool IsSmooth(int64_t n) {
 }
 
 template <class T>
+Bounds BoundsOf(const std::vector<int>& radices, int more) {
+  // A twiddle product: sqrt(5) u for the product, 3 u for the factor (components within 1.5 ulp).
+  constexpr double kTwiddle = 2.2361 + 3;
+  double l2 = more * kTwiddle, path = more * kTwiddle;
+  for (size_t i = 0; i < radices.size(); ++i) {
+    // In the 2-norm 2, 4, 8 and 16 are products of unitary steps, so their units carry over; an odd
+    // radix is bounded through the 1-norm, hence sqrt(radix).
+    const double units = PathUnits(radices[i]);
+    double root = 1;
+    if (radices[i] % 2 == 1) {
+      while (root * root < radices[i]) root += 0.001;
+    }
+    const double twiddle = i + 1 < radices.size() ? kTwiddle : 0;
+    l2 += units * root + twiddle;
+    path += units + twiddle;
+  }
+  // Products of (1 + units u) over the passes; 1.01 pays for the terms of second order while the
+  // sum is below a hundredth, which it is for every length up to kMaxSize.
+  return {1.01 * l2 * UnitRoundoff<T>(), 1.01 * path * UnitRoundoff<T>()};
+}
+
+template <class T>
 double UnitRoundoff() {
   return static_cast<double>(std::numeric_limits<T>::epsilon()) / 2;
 }
@@ -356,6 +351,7 @@ absl::Status Fault(const Buffer& in, const Buffer& out, const Buffer& scratch,
 }
 
 #define ASSAY_INSTANTIATE(T)                                                              \
+  template Bounds BoundsOf<T>(const std::vector<int>&, int);                              \
   template double UnitRoundoff<T>();                                                      \
   template std::unique_ptr<PlanTables<T>> MakeTables(int64_t, const Sweeps<T>&);          \
   template int64_t ScratchSize(const PlanTables<T>&, int);                                \

@@ -4,6 +4,7 @@
 #ifndef ASSAY_NUMERICS_FFT_INTERNAL_PLAN_TABLES_H_
 #define ASSAY_NUMERICS_FFT_INTERNAL_PLAN_TABLES_H_
 
+#include <atomic>
 #include <cstdint>
 #include <memory>
 #include <string>
@@ -65,6 +66,35 @@ T* AlignUp(T* at) {
   const uintptr_t address = reinterpret_cast<uintptr_t>(at);
   return reinterpret_cast<T*>((address + (kLine - 1)) & ~uintptr_t{kLine - 1});
 }
+
+// Pieces of scratch, lent to whoever runs: at most `threads` at a time.
+template <class T>
+class Borrowed {
+ public:
+  Borrowed(T* begin, int64_t size, int threads)
+      : begin_(begin), size_(size), taken_(static_cast<size_t>(threads)) {}
+  template <class Body>
+  void With(Body body) {
+    size_t i = 0;
+    while (taken_[i].exchange(true)) i = (i + 1) % taken_.size();
+    body(begin_ + static_cast<int64_t>(i) * size_);
+    taken_[i].store(false);
+  }
+
+ private:
+  T* begin_;
+  int64_t size_;
+  std::vector<std::atomic<bool>> taken_;
+};
+
+// The bounds of Plan for steps of these radices, with `more` twiddle products beside those between
+// the steps.
+struct Bounds {
+  double l2;
+  double path;
+};
+template <class T>
+Bounds BoundsOf(const std::vector<int>& radices, int more);
 
 // As Transform below, for what has not the short way.
 template <class T>

@@ -3,6 +3,8 @@
 
 #include <cstdint>
 
+// Of the targets that differ by instructions not used here, one each.
+#define HWY_DISABLED_TARGETS (HWY_AVX3_DL | HWY_SSSE3)
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "numerics/fft/internal/pointwise.cc"
 #include "hwy/foreach_target.h"  // IWYU pragma: keep

@@ -18,6 +18,9 @@
 #include <utility>
 
 #include "hwy/highway.h"
+#ifdef ASSAY_FFT_FUSED
+#include "numerics/fft/internal/fused-inl.h"
+#endif
 
 // Which arithmetic these files are compiled for: exact, every product and sum rounded, the same
 // bits everywhere; or fused, with ASSAY_FFT_FUSED, products fused with sums where the processor
@@ -144,14 +147,14 @@ HWY_INLINE V Over(V a, V b) {
 template <class V>
 HWY_INLINE V TimesPlus(V a, V b, V c) {
 #ifdef ASSAY_FFT_FUSED
-  if constexpr (!kBuiltIn<V>) return hn::MulAdd(a, b, c);
+  if constexpr (!kBuiltIn<V>) return FusedPlus(a, b, c);
 #endif
   return Plus(Times(a, b), c);
 }
 template <class V>
 HWY_INLINE V TimesMinus(V a, V b, V c) {
 #ifdef ASSAY_FFT_FUSED
-  if constexpr (!kBuiltIn<V>) return hn::MulSub(a, b, c);
+  if constexpr (!kBuiltIn<V>) return FusedMinus(a, b, c);
 #endif
   return Minus(Times(a, b), c);
 }
