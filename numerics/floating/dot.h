@@ -16,7 +16,8 @@
 // Sources: Higham, Accuracy and Stability of Numerical Algorithms (2nd ed., 2002), sec. 3.1 and
 // 4.2, for Dot; Ogita, Rump, Oishi, Accurate sum and dot product (SIAM J. Sci. Comput. 26, 2005),
 // algorithm 5.3, for Dot2. Products are split by Dekker's method: there is no fused operation in
-// the exact profile.
+// the exact profile. A fused twin of Dot2 could gain at most the factor by which it is slower than
+// Dot, 1.2 from memory and 1.4 from the first-level cache, so there is none.
 //
 // Order. Dot and Dot2 use the virtual lanes of sum.h, 32 of f64: Dot as kPairwise adds, Dot2 as
 // kNeumaier. ExactDot does not depend on the order.

@@ -12,8 +12,8 @@
 // Error, with u the unit roundoff of T (2^-24, 2^-53):
 //                f64                        f32, kSingle                f32, kDouble
 //   LogSumExp    u |lse| + 6 u (lse - m)    u |lse| + u (lse - m)       u |lse| + 2^-50 (|m| + lse)
-//   Softmax      6 u relative               2.1 ulp                     0.51 ulp
-//   LogSoftmax   6 u relative               2.1 ulp                     0.51 ulp
+//   Softmax      6 u relative               2.2 ulp                     0.51 ulp
+//   LogSoftmax   6 u relative               1.4 ulp                     0.51 ulp
 //   (plus the least subnormal where a result is subnormal). Seen against MPFR: 2.4 ulp in f64, 1.2
 //   ulp in kSingle (more than a million elements, and the edges of every case below). f16 and bf16:
 //   computed as f32 and rounded once more, 0.51 ulp of theirs.

@@ -37,13 +37,13 @@ void FuzzRow(const std::vector<float>& x, AllMasked policy, uint32_t choice) {
   Softmax(std::span<const double>(wide), std::span<double>(shares), policy);
   LogSoftmax(std::span<const double>(wide), std::span<double>(logs), policy);
   for (const Arithmetic arithmetic : {Arithmetic::kSingle, Arithmetic::kDouble}) {
-    const double ulps = arithmetic == Arithmetic::kSingle ? 2.1 : 0.51;
+    const bool single = arithmetic == Arithmetic::kSingle;
     std::vector<float> p(x.size()), l(x.size());
     Softmax(std::span<const float>(x), std::span<float>(p), policy, arithmetic);
     LogSoftmax(std::span<const float>(x), std::span<float>(l), policy, arithmetic);
     for (size_t i = 0; i < x.size(); ++i) {
-      ASSAY_CHECK(Near(p[i], shares[i], ulps));
-      ASSAY_CHECK(Near(l[i], logs[i], ulps));
+      ASSAY_CHECK(Near(p[i], shares[i], single ? 2.2 : 0.51));
+      ASSAY_CHECK(Near(l[i], logs[i], single ? 1.4 : 0.51));
     }
     // In place, and through a mask that keeps all.
     std::vector<float> same = x;
@@ -64,14 +64,14 @@ void FuzzRow(const std::vector<float>& x, AllMasked policy, uint32_t choice) {
   ASSAY_CHECK(loss.ok());
   const bool all_masked =
       std::all_of(wide.begin(), wide.end(), [](double v) { return v == -HUGE_VAL; });
-  if (!all_masked) ASSAY_CHECK(Near(*loss, 0.0 - logs[target], 2.1));
+  if (!all_masked) ASSAY_CHECK(Near(*loss, 0.0 - logs[target], 1.4));
   std::vector<float> g(x.size());
   ASSAY_CHECK(CrossEntropyGradient(std::span<const float>(x), static_cast<int64_t>(target),
                                    std::span<float>(g), policy)
                   .ok());
   for (size_t i = 0; i < x.size(); ++i) {
     if (i != target && !(all_masked && policy == AllMasked::kZeros)) {
-      ASSAY_CHECK(Near(g[i], shares[i], 2.1));
+      ASSAY_CHECK(Near(g[i], shares[i], 2.2));
     }
     if (std::isfinite(shares[target])) ASSAY_CHECK(g[target] <= 0);
   }

@@ -13,10 +13,10 @@
 // where subtraction is exact. The shift of 0.13 keeps exp(r) from 0.77 to 1.55, where an absolute
 // error of s weighs least.
 //
-// Relative error of one exponential: at most 0.79 u, u = 2^-24: half an ulp of r, the roundings of
-// s = exp(r) - 1 (half an ulp of s, and those of a term below 0.12), and 0.04 u of the polynomial.
-// 1 + s is an f64 and exact. So a share errs by 0.79 u, its total by as much, and its last rounding
-// by half an ulp.
+// Relative error of one exponential: at most 0.84 u, u = 2^-24, near exp(r) = 1.5: half an ulp of r
+// (0.25 u), half an ulp of s = exp(r) - 1 (0.33 u there), three roundings of a term of 0.11 (0.22
+// u) and the polynomial (0.04 u). 1 + s is an f64 and exact. Seen: 0.78 u. So a share errs by 0.84
+// u, its total by as much, and its last rounding by half an ulp.
 #ifndef ASSAY_NUMERICS_FLOATING_INTERNAL_SOFTMAX_KERNELS_H_
 #define ASSAY_NUMERICS_FLOATING_INTERNAL_SOFTMAX_KERNELS_H_
 

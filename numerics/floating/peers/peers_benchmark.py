@@ -80,6 +80,18 @@ class Benchmark:
             )
             self.results.append({"case": case, "size": size, "threads": threads, "contender": name, "seconds": samples[name]})
 
+    def growth(self, case):
+        """The exponent of a power law through the medians of a case, by contender."""
+        if len(self.options.sizes) < 2:
+            return
+        seen = {}
+        for result in self.results:
+            if result["case"] == case:
+                seen.setdefault(result["contender"], []).append((result["size"], statistics.median(result["seconds"])))
+        for name, points in seen.items():
+            exponent = np.polyfit(*np.log(np.array(points).T), 1)[0]
+            self.say(f"    {name}: time grows as n^{exponent:.2f} from {points[0][0]:,} to {points[-1][0]:,}")
+
     def sum(self):
         for dtype in (np.float32, np.float64):
             for n in self.options.sizes:
@@ -89,6 +101,7 @@ class Benchmark:
                     contenders["ours, " + method] = lambda x=x, method=method: ours.sum(x, method)
                 contenders["torch"] = lambda t=torch.from_numpy(x): t.sum().item()
                 self.compare("sum " + np.dtype(dtype).name, n, 1, contenders, n * float(np.finfo(dtype).eps))
+            self.growth("sum " + np.dtype(dtype).name)
 
     def dot(self):
         for dtype in (np.float32, np.float64):
@@ -102,6 +115,7 @@ class Benchmark:
                     "torch": lambda x=torch.from_numpy(x), y=torch.from_numpy(y): torch.dot(x, y).item(),
                 }
                 self.compare("dot " + np.dtype(dtype).name, n, 1, contenders, n * float(np.finfo(dtype).eps))
+            self.growth("dot " + np.dtype(dtype).name)
 
     def logits(self):
         rows, cols = self.options.rows

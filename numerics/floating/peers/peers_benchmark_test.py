@@ -8,7 +8,7 @@ from unittest import mock
 import cases
 import peers_benchmark
 
-SMALL = ["--sizes=500", "--rows=3x50", "--repetitions=3"]
+SMALL = ["--sizes=500,1000", "--rows=3x50", "--repetitions=3"]
 
 
 class Benchmark(unittest.TestCase):
@@ -17,7 +17,7 @@ class Benchmark(unittest.TestCase):
         with mock.patch("peers_benchmark.SAMPLE_SECONDS", 1e-5):
             self.assertEqual(peers_benchmark.main(SMALL, out), 0)
         said = out.getvalue()
-        for expected in ("cpu:", "numpy", "ours, exact", "dot float64", "torch, out", "cross_entropy, gradient", "2 thr."):
+        for expected in ("cpu:", "numpy", "ours, exact", "dot float64", "torch, out", "cross_entropy, gradient", "2 thr.", "time grows as n^"):
             self.assertIn(expected, said)
 
     def test_a_wrong_result_is_not_timed(self):
