@@ -14,11 +14,13 @@
 #include "hwy/highway.h"
 #include "hwy/targets.h"
 #include "numerics/core/bits.h"
+#include "numerics/core/elementary.h"
 #include "numerics/core/matrix_view.h"
 #include "numerics/core/random.h"
 #include "numerics/core/sha256.h"
 #include "numerics/core/thread_pool.h"
 #include "numerics/floating/half.h"
+#include "numerics/floating/internal/softmax_kernels.h"
 #include "numerics/floating/softmax_reference.h"
 
 namespace assay::floating {
@@ -147,7 +149,7 @@ std::vector<T> Row(int64_t n, double scale, double shift, uint64_t seed) {
 TEST(SoftmaxTest, SinglePrecisionAgreesWithDoubleAtEveryLength) {
   for (const int64_t n : {1,  2,   15,   16,   17,   31,   32,   33,   63,   64,
                           65, 100, 4095, 4096, 4097, 4128, 8191, 8192, 8193, 20000}) {
-    for (const double shift : {0.0, 279.0, -281.0, 5e4, -3e7}) {
+    for (const double shift : {0.0, 279.0, -281.0, 1000.0, -9000.0, 5e4, -3e7}) {
       const std::vector<float> x = Row<float>(n, 4, shift, static_cast<uint64_t>(n));
       const Doubles expected = Reference(Doubles(x.begin(), x.end()));
       std::vector<float> y(x.size()), logs(x.size());
@@ -166,6 +168,27 @@ TEST(SoftmaxTest, SinglePrecisionAgreesWithDoubleAtEveryLength) {
             << n;
       }
     }
+  }
+}
+
+// The exponentials themselves, within the bound of internal/softmax_kernels.h.
+TEST(SoftmaxKernelsTest, AnExponentialKeepsItsBound) {
+  Random random(15);
+  for (const float max : {0.0f, 1.7f, -5.25f, 88.0f, 279.5f, -279.9f, 280.5f, 900.0f, -20000.0f}) {
+    const internal::ExpFrame frame = internal::FrameOf(max);
+    std::vector<float> x(20000);
+    for (size_t i = 0; i < x.size(); ++i) {
+      const double below = i % 2 == 0 ? random.Uniform() : random.Uniform(0, 139.9);
+      x[i] = static_cast<float>(static_cast<double>(max) - below);
+    }
+    Doubles e(x.size());
+    internal::SumOfExps(x.data(), static_cast<int64_t>(x.size()), frame, -1, e.data(), 0);
+    double worst = 0;
+    for (size_t i = 0; i < x.size(); ++i) {
+      const double exact = Exp(static_cast<double>(x[i]) - static_cast<double>(max)) * frame.unit;
+      worst = std::fmax(worst, std::fabs(e[i] / exact - 1));
+    }
+    EXPECT_LE(worst, 0.84 * 0x1p-24) << max;
   }
 }
 
