@@ -148,7 +148,7 @@ ConvolveMethod ChooseConvolution(int64_t n, int64_t m, ConvolveMode mode) {
   const double direct =
       internal::DirectCost(mode == ConvolveMode::kFull ? s * l : s * outputs, outputs);
   // Far from every cut-over, and short enough for most calls to end here.
-  if (direct < 4096) return ConvolveMethod::kDirect;
+  if (direct < 65536) return ConvolveMethod::kDirect;
   const double whole = internal::WholeCost(WholeSize(n, m, range));
   const double blocks = internal::BlocksCost(
       std::min(n, m), BlockSize(std::min(n, m), range.end - range.begin), outputs);

@@ -28,27 +28,25 @@ void Divide(E* values, int64_t count, int64_t n) {
 // Our own transforms of our own buffers cannot fail.
 void MustHold(const absl::Status& status) { ASSAY_CHECK(status.ok()); }
 
-template <class T>
-absl::Status Transform(const Plan<T>& plan, std::span<const std::complex<T>> in,
-                       std::span<std::complex<T>> out, std::span<T> scratch, bool backward) {
-  return backward ? plan.Backward(in, out, scratch) : plan.Forward(in, out, scratch);
-}
-
 }  // namespace
 
 template <class T>
-absl::Status MultiPlan<T>::AddAxis(int64_t outer, int64_t n, int64_t inner) {
-  size_t which = 0;
-  while (which < plans_.size() && plans_[which].size() != n) ++which;
-  if (which == plans_.size()) {
-    absl::StatusOr<Plan<T>> plan = Plan<T>::Create(n);
-    if (!plan.ok()) return plan.status();
-    plans_.push_back(*std::move(plan));
+absl::Status MultiPlan<T>::AddColumns(std::span<const int64_t> shape, int axes) {
+  const size_t last = shape.size() - 1;
+  for (size_t i = shape.size() - static_cast<size_t>(axes); i < last; ++i) {
+    size_t which = 0;
+    while (which < columns_.size() && columns_[which].size() != shape[i]) ++which;
+    if (which == columns_.size()) {
+      absl::StatusOr<ColumnPlan<T>> plan = ColumnPlan<T>::Create(shape[i]);
+      if (!plan.ok()) return plan.status();
+      columns_.push_back(*std::move(plan));
+    }
+    axes_.push_back(
+        {internal::Product(shape.first(i)), internal::Product(shape.subspan(i + 1)), which});
+    transformed_ *= shape[i];
+    l2_bound_ = Both(l2_bound_, columns_[which].L2ErrorBound());
+    path_bound_ = Both(path_bound_, columns_[which].PathErrorBound());
   }
-  axes_.push_back({outer, n, inner, which, false});
-  transformed_ *= n;
-  l2_bound_ = Both(l2_bound_, plans_[which].L2ErrorBound());
-  path_bound_ = Both(path_bound_, plans_[which].PathErrorBound());
   return absl::OkStatus();
 }
 
@@ -58,47 +56,52 @@ absl::StatusOr<MultiPlan<T>> MultiPlan<T>::Create(std::span<const int64_t> shape
   if (!status.ok()) return status;
   MultiPlan plan;
   plan.size_ = internal::Product(shape);
-  for (size_t i = shape.size() - static_cast<size_t>(axes); i < shape.size(); ++i) {
-    status = plan.AddAxis(internal::Product(shape.first(i)), shape[i],
-                          internal::Product(shape.subspan(i + 1)));
-    if (!status.ok()) return status;
-  }
-  plan.axes_.back().rows = true;
+  status = plan.AddColumns(shape, axes);
+  if (!status.ok()) return status;
+  absl::StatusOr<Plan<T>> rows = Plan<T>::Create(shape.back());
+  if (!rows.ok()) return rows.status();
+  plan.transformed_ *= shape.back();
+  plan.l2_bound_ = Both(plan.l2_bound_, rows->L2ErrorBound());
+  plan.path_bound_ = Both(plan.path_bound_, rows->PathErrorBound());
+  plan.rows_.emplace(*std::move(rows));
   return plan;
 }
 
+// Either the threads share the matrices, each with the scratch of one, or they all work on one.
 template <class T>
-int64_t MultiPlan<T>::AxisScratch(const Axis& axis) const {
-  const int64_t plan = plans_[axis.plan].scratch_size();
-  if (axis.rows) return plan;
-  return internal::ColumnBuffer<std::complex<T>, T>(axis.n) + 2 * axis.n + plan;
+int64_t MultiPlan<T>::ColumnScratch(int threads) const {
+  int64_t most = 0;
+  for (const ColumnPlan<T>& plan : columns_) {
+    most = std::max({most, plan.scratch_size() * threads, plan.scratch_size(threads)});
+  }
+  return most;
 }
 
 template <class T>
 int64_t MultiPlan<T>::scratch_size(int threads) const {
-  int64_t most = 0;
-  for (const Axis& axis : axes_) most = std::max(most, AxisScratch(axis));
-  return most * threads;
+  return std::max(ColumnScratch(threads), rows_->scratch_size() * threads);
 }
 
 template <class T>
-void MultiPlan<T>::Columns(std::complex<T>* data, size_t axes, std::span<T> scratch, bool backward,
+void MultiPlan<T>::Columns(std::complex<T>* data, std::span<T> scratch, bool backward,
                            ThreadPool* pool) const {
-  for (size_t i = axes; i-- > 0;) {
+  for (size_t i = axes_.size(); i-- > 0;) {
     const Axis& axis = axes_[i];
-    if (axis.n == 1) continue;
-    const Plan<T>& plan = plans_[axis.plan];
-    const size_t n = static_cast<size_t>(axis.n);
-    internal::ForColumns(
-        data, axis.outer, axis.n, axis.inner, scratch, 2 * axis.n + plan.scratch_size(), pool,
-        [&](std::complex<T>* columns, int64_t count, std::span<T> rest) {
-          std::complex<T>* const line = reinterpret_cast<std::complex<T>*>(rest.data());
-          for (int64_t q = 0; q < count; ++q) {
-            for (size_t j = 0; j < n; ++j) line[j] = columns[q + count * j];
-            MustHold(Transform<T>(plan, {line, n}, {line, n}, rest.subspan(2 * n), backward));
-            for (size_t j = 0; j < n; ++j) columns[q + count * j] = line[j];
-          }
-        });
+    const ColumnPlan<T>& plan = columns_[axis.plan];
+    const size_t size = static_cast<size_t>(plan.size() * axis.inner);
+    auto transform = [&](int64_t outer, std::span<T> own, ThreadPool* threads) {
+      const std::span<std::complex<T>> matrix(data + static_cast<size_t>(outer) * size, size);
+      MustHold(backward ? plan.Backward(matrix, matrix, axis.inner, own, threads)
+                        : plan.Forward(matrix, matrix, axis.inner, own, threads));
+    };
+    if (axis.outer < internal::Threads(pool)) {
+      for (int64_t outer = 0; outer < axis.outer; ++outer) transform(outer, scratch, pool);
+      continue;
+    }
+    Share(pool, axis.outer, axis.outer * static_cast<int64_t>(size), scratch, plan.scratch_size(),
+          [&](int64_t begin, int64_t end, std::span<T> own) {
+            for (int64_t outer = begin; outer < end; ++outer) transform(outer, own, nullptr);
+          });
   }
 }
 
@@ -108,17 +111,16 @@ absl::Status MultiPlan<T>::Run(std::span<const std::complex<T>> in, std::span<st
   absl::Status status = CheckBuffers("fft", in, size_, out, size_, scratch,
                                      scratch_size(internal::Threads(pool)), true);
   if (!status.ok()) return status;
-  const Axis& rows = axes_.back();
-  const Plan<T>& plan = plans_[rows.plan];
-  const size_t n = static_cast<size_t>(rows.n);
-  Share(
-      pool, rows.outer, size_, scratch, plan.scratch_size(),
-      [&](int64_t begin, int64_t end, std::span<T> own) {
-        for (size_t r = static_cast<size_t>(begin); r < static_cast<size_t>(end); ++r) {
-          MustHold(Transform<T>(plan, in.subspan(r * n, n), out.subspan(r * n, n), own, backward));
-        }
-      });
-  Columns(out.data(), axes_.size() - 1, scratch, backward, pool);
+  const size_t n = static_cast<size_t>(rows_->size());
+  Share(pool, size_ / rows_->size(), size_, scratch, rows_->scratch_size(),
+        [&](int64_t begin, int64_t end, std::span<T> own) {
+          for (size_t r = static_cast<size_t>(begin); r < static_cast<size_t>(end); ++r) {
+            const std::span<const std::complex<T>> from = in.subspan(r * n, n);
+            const std::span<std::complex<T>> to = out.subspan(r * n, n);
+            MustHold(backward ? rows_->Backward(from, to, own) : rows_->Forward(from, to, own));
+          }
+        });
+  Columns(out.data(), scratch, backward, pool);
   return absl::OkStatus();
 }
 
@@ -152,26 +154,18 @@ absl::StatusOr<MultiRealPlan<T>> MultiRealPlan<T>::Create(std::span<const int64_
   if (!status.ok()) return status;
   absl::StatusOr<RealPlan<T>> real = RealPlan<T>::Create(shape.back());
   if (!real.ok()) return real.status();
-  const int64_t row = real->spectrum_size();
+  std::vector<int64_t> spectrum(shape.begin(), shape.end());
+  spectrum.back() = real->spectrum_size();
   MultiPlan<T> columns;
-  const size_t last = shape.size() - 1;
-  for (size_t i = shape.size() - static_cast<size_t>(axes); i < last; ++i) {
-    status = columns.AddAxis(internal::Product(shape.first(i)), shape[i],
-                             internal::Product(shape.subspan(i + 1, last - i - 1)) * row);
-    if (!status.ok()) return status;
-  }
-  return MultiRealPlan(*std::move(real), std::move(columns), internal::Product(shape.first(last)));
+  status = columns.AddColumns(spectrum, axes);
+  if (!status.ok()) return status;
+  return MultiRealPlan(*std::move(real), std::move(columns),
+                       internal::Product(shape.first(shape.size() - 1)));
 }
 
 template <class T>
 int64_t MultiRealPlan<T>::scratch_size(int threads) const {
-  return std::max(columns_.scratch_size(threads), RowScratch() * threads);
-}
-
-template <class T>
-void MultiRealPlan<T>::ForwardColumns(std::complex<T>* data, std::span<T> scratch,
-                                      ThreadPool* pool) const {
-  columns_.Columns(data, columns_.axes_.size(), scratch, false, pool);
+  return std::max(columns_.ColumnScratch(threads), RowScratch() * threads);
 }
 
 // Calls body(r, scratch) for each row r of the last axis.
@@ -195,7 +189,7 @@ absl::Status MultiRealPlan<T>::Forward(std::span<const T> in, std::span<std::com
   ForRows(scratch, pool, [&](size_t r, std::span<T> own) {
     MustHold(real_.Forward(in.subspan(r * n, n), out.subspan(r * row, row), own));
   });
-  ForwardColumns(out.data(), scratch, pool);
+  columns_.Columns(out.data(), scratch, false, pool);
   return absl::OkStatus();
 }
 
@@ -212,7 +206,7 @@ absl::Status MultiRealPlan<T>::ForwardInPlace(std::span<std::complex<T>> data, s
     std::copy_n(reinterpret_cast<const T*>(data.data() + r * row), n, own.data());
     MustHold(real_.Forward(own.first(n), data.subspan(r * row, row), own.subspan(n)));
   });
-  ForwardColumns(data.data(), scratch, pool);
+  columns_.Columns(data.data(), scratch, false, pool);
   return absl::OkStatus();
 }
 
@@ -223,7 +217,7 @@ absl::Status MultiRealPlan<T>::Backward(std::span<std::complex<T>> spectrum, std
       CheckBuffers("fft", std::span<const std::complex<T>>(spectrum), spectrum_size(), out, size(),
                    scratch, scratch_size(internal::Threads(pool)), false);
   if (!status.ok()) return status;
-  columns_.Columns(spectrum.data(), columns_.axes_.size(), scratch, true, pool);
+  columns_.Columns(spectrum.data(), scratch, true, pool);
   const size_t n = static_cast<size_t>(real_.size());
   const size_t row = static_cast<size_t>(real_.spectrum_size());
   ForRows(scratch, pool, [&](size_t r, std::span<T> own) {
@@ -239,7 +233,7 @@ absl::Status MultiRealPlan<T>::BackwardInPlace(std::span<std::complex<T>> data,
       CheckBuffers("fft", std::span<const std::complex<T>>(data), spectrum_size(), data,
                    spectrum_size(), scratch, scratch_size(internal::Threads(pool)), true);
   if (!status.ok()) return status;
-  columns_.Columns(data.data(), columns_.axes_.size(), scratch, true, pool);
+  columns_.Columns(data.data(), scratch, true, pool);
   const size_t n = static_cast<size_t>(real_.size());
   const size_t row = static_cast<size_t>(real_.spectrum_size());
   ForRows(scratch, pool, [&](size_t r, std::span<T> own) {

@@ -8,7 +8,8 @@
 //   absl::Status status = plan->Forward(image, spectrum, scratch);
 //
 // The last `axes` axes of the shape are transformed, those before them only count. A transform over
-// axes of n1, n2, ... elements is one of fft.h along each of them, the last axis first:
+// axes of n1, n2, ... elements is one of fft.h along each of them, the last axis first (rows by
+// Plan, the others by ColumnPlan):
 //   X[k1, k2, ...] = sum over j1, j2, ... of x[j1, j2, ...] w1^(j1 k1) w2^(j2 k2) ...
 // Conventions are those of fft.h: no factor forward and backward, Inverse divides by n1 n2 ... .
 //
@@ -19,21 +20,22 @@
 
 #include <complex>
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <vector>
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "numerics/core/thread_pool.h"
+#include "numerics/fft/column_plan.h"
 #include "numerics/fft/fft.h"
 
 namespace assay::fft {
 
 // A complex transform of one shape; T is float or double. Immutable: threads may share it.
 //
-// Method: rows in place, columns some at a time, gathered into memory that lies together.
-// Cost: about 4.25 n log2 n flop for n transformed elements, and for each axis but the last one
-//   read and one write of the array beyond what the transforms themselves do.
+// Cost: about 4.25 n log2 n flop for n transformed elements, and for each axis one read and one
+//   write of the array.
 template <class T>
 class MultiPlan {
  public:
@@ -70,26 +72,26 @@ class MultiPlan {
   template <class>
   friend class MultiRealPlan;
 
-  // One axis: `outer` matrices [n, inner] whose columns it transforms.
+  // An axis but the last: `outer` matrices [n, inner] whose columns it transforms.
   struct Axis {
-    int64_t outer, n, inner;
-    size_t plan;  // into plans_
-    bool rows;    // lies together already: inner = 1, and nothing is gathered
+    int64_t outer, inner;
+    size_t plan;  // into columns_
   };
 
   MultiPlan() = default;
-  absl::Status AddAxis(int64_t outer, int64_t n, int64_t inner);
-  int64_t AxisScratch(const Axis& axis) const;
-  // All axes, or all but the last, in place.
-  void Columns(std::complex<T>* data, size_t axes, std::span<T> scratch, bool backward,
-               ThreadPool* pool) const;
+  // All axes of `shape` (the row's length for its last extent) that are transformed, but the last.
+  absl::Status AddColumns(std::span<const int64_t> shape, int axes);
+  int64_t ColumnScratch(int threads) const;
+  // These axes, in place.
+  void Columns(std::complex<T>* data, std::span<T> scratch, bool backward, ThreadPool* pool) const;
   absl::Status Run(std::span<const std::complex<T>> in, std::span<std::complex<T>> out,
                    std::span<T> scratch, bool backward, ThreadPool* pool) const;
 
   int64_t size_ = 0;
   int64_t transformed_ = 1;  // n1 n2 ..., what Inverse divides by
   std::vector<Axis> axes_;   // slowest first
-  std::vector<Plan<T>> plans_;
+  std::vector<ColumnPlan<T>> columns_;
+  std::optional<Plan<T>> rows_;
   double l2_bound_ = 0, path_bound_ = 0;
 };
 
@@ -134,7 +136,6 @@ class MultiRealPlan {
   MultiRealPlan(RealPlan<T> real, MultiPlan<T> columns, int64_t rows)
       : real_(std::move(real)), columns_(std::move(columns)), rows_(rows) {}
   int64_t RowScratch() const { return real_.scratch_size() + real_.size(); }
-  void ForwardColumns(std::complex<T>* data, std::span<T> scratch, ThreadPool* pool) const;
   template <class Body>
   void ForRows(std::span<T> scratch, ThreadPool* pool, Body body) const;
 

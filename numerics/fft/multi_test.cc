@@ -12,6 +12,9 @@
 #include "gtest/gtest.h"
 #include "numerics/core/random.h"
 #include "numerics/core/thread_pool.h"
+#include "numerics/fft/column_plan.h"
+#include "numerics/fft/fft.h"
+#include "numerics/fft/internal/lines.h"
 #include "numerics/fft/reference.h"
 
 namespace assay::fft {
@@ -154,7 +157,7 @@ TYPED_TEST(MultiTest, GivesTheSameBitsInPlaceOnThreadsAndLineByLine) {
     ASSERT_TRUE(plan.Forward(x, y, scratch).ok());
     ASSERT_TRUE(plan.Forward(z, z, wide, &pool).ok());
     ASSERT_EQ(y, z) << Name(c);
-    // The rows alone, then each column alone.
+    // The rows alone by Plan, then each column alone by ColumnPlan.
     const size_t rank = c.shape.size();
     std::vector<std::complex<T>> lines = x;
     size_t inner = 1;
@@ -164,7 +167,13 @@ TYPED_TEST(MultiTest, GivesTheSameBitsInPlaceOnThreadsAndLineByLine) {
         const size_t corner = line / inner * n * inner + line % inner;
         std::vector<std::complex<T>> one;
         for (size_t j = 0; j < n; ++j) one.push_back(lines[corner + j * inner]);
-        one = *Forward<T>(one);
+        if (i + 1 == rank) {
+          one = *Forward<T>(one);
+        } else {
+          const ColumnPlan<T> column = *ColumnPlan<T>::Create(c.shape[i]);
+          std::vector<T> own(Scratch(column));
+          ASSERT_TRUE(column.Forward(one, one, 1, own).ok());
+        }
         for (size_t j = 0; j < n; ++j) lines[corner + j * inner] = one[j];
       }
       inner *= n;
@@ -235,6 +244,23 @@ TYPED_TEST(MultiTest, TransformsRealSamplesAsComplexOnes) {
       ASSERT_NEAR(again[j], samples[j], 300 * std::numeric_limits<T>::epsilon()) << Name(c);
     }
   }
+}
+
+// Whatever runs at the same time must not share scratch.
+TEST(ShareTest, GivesEveryPartItsOwnScratch) {
+  ThreadPool pool(4);
+  std::vector<double> scratch(4 * 10, 0);
+  std::vector<int> seen(1000, 0);
+  internal::Share(&pool, 1000, int64_t{1} << 20, std::span<double>(scratch), 10,
+                  [&](int64_t begin, int64_t end, std::span<double> own) {
+                    ASSERT_EQ(own.size(), 10u);
+                    for (int64_t i = begin; i < end; ++i) ++seen[static_cast<size_t>(i)];
+                    for (double& v : own) ++v;
+                  });
+  EXPECT_EQ(seen, std::vector<int>(1000, 1));
+  const std::vector<double> once(static_cast<size_t>(10 * pool.threads()), 1);
+  scratch.resize(once.size());
+  EXPECT_EQ(scratch, once);
 }
 
 TYPED_TEST(MultiTest, ReportsWrongShapesAndShowsThem) {
