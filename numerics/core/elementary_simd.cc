@@ -46,6 +46,11 @@ ASSAY_KERNEL_INLINE bool AllWithin(Vec x, double limit) {
   const Mask inside = (x < Set(Tag(), limit)) & (x > Set(Tag(), -limit));
   return (inside[0] & inside[1]) != 0;
 }
+// Whether low <= x <= high in all lanes.
+ASSAY_KERNEL_INLINE bool AllBetween(double low, Vec x, double high) {
+  const Mask inside = (x >= Set(Tag(), low)) & (x <= Set(Tag(), high));
+  return (inside[0] & inside[1]) != 0;
+}
 
 #else
 
@@ -99,6 +104,10 @@ HWY_INLINE void StoreLanes(Vec y, float* out) {
 // Whether -limit < x < limit in all lanes.
 HWY_INLINE bool AllWithin(Vec x, double limit) {
   return hn::AllTrue(Tag(), hn::Lt(hn::Abs(x), Set(Tag(), limit)));
+}
+// Whether low <= x <= high in all lanes.
+HWY_INLINE bool AllBetween(double low, Vec x, double high) {
+  return hn::AllTrue(Tag(), hn::And(hn::Ge(x, Set(Tag(), low)), hn::Le(x, Set(Tag(), high))));
 }
 
 #endif
@@ -178,6 +187,35 @@ ASSAY_KERNEL_INLINE void MapWithin(Kernel kernel, const float* x, float* y, size
   }
 }
 
+// The steps of the scalar SinCosPi for an angle in its first quadrant's lower half.
+void SinCosPiDoubles(const double* x, double* sine, double* cosine, size_t n) {
+  const Tag d;
+  const Vec splitter = Set(d, 134217729.0);  // 2^27 + 1
+  const Vec pi = Set(d, 0x1.921fb54442d18p1), pi_low = Set(d, 0x1.1a62633145c07p-53);
+  const Vec pi_scaled = splitter * pi;
+  const Vec pi_head = pi_scaled - (pi_scaled - pi), pi_tail = pi - pi_head;
+  const size_t lanes = LaneCount();
+  size_t i = 0;
+  while (i < n) {
+    const Vec t = i + lanes <= n ? LoadLanes(x + i) : Set(d, 0.0);
+    if (!AllBetween(0x1p-200, t, 0.25)) {
+      const size_t end = i + lanes <= n ? i + lanes : n;
+      for (; i < end; ++i) assay::SinCosPi(x[i], sine + i, cosine + i);
+      continue;
+    }
+    const Vec product = t * pi;
+    const Vec scaled = splitter * t;
+    const Vec head = scaled - (scaled - t), tail = t - head;
+    const Vec low = ((head * pi_head - product) + head * pi_tail + tail * pi_head) + tail * pi_tail;
+    const Vec rest = low + t * pi_low;
+    const Vec angle = product + rest;
+    const Vec angle_low = (product - angle) + rest;
+    StoreLanes(SinKernel64(d, angle, angle_low), sine + i);
+    StoreLanes(CosKernel64(d, angle, angle_low), cosine + i);
+    i += lanes;
+  }
+}
+
 void ExpFloats(const float* x, float* y, size_t n) { Map(ExpOfFloat(), x, y, n); }
 void LogFloats(const float* x, float* y, size_t n) { Map(LogOfFloat(), x, y, n); }
 void TanhFloats(const float* x, float* y, size_t n) { Map(TanhOfFloat(), x, y, n); }
@@ -209,6 +247,7 @@ HWY_EXPORT(SinFloats);
 HWY_EXPORT(CosFloats);
 HWY_EXPORT(ExpDoubles);
 HWY_EXPORT(LogDoubles);
+HWY_EXPORT(SinCosPiDoubles);
 
 #define ASSAY_DISPATCH(function) HWY_DYNAMIC_DISPATCH(function)
 
@@ -244,6 +283,11 @@ void Sin(std::span<const float> x, std::span<float> y) {
 void Cos(std::span<const float> x, std::span<float> y) {
   ASSAY_CHECK_EQ(x.size(), y.size());
   ASSAY_DISPATCH(CosFloats)(x.data(), y.data(), x.size());
+}
+void SinCosPi(std::span<const double> x, std::span<double> sine, std::span<double> cosine) {
+  ASSAY_CHECK_EQ(x.size(), sine.size());
+  ASSAY_CHECK_EQ(x.size(), cosine.size());
+  ASSAY_DISPATCH(SinCosPiDoubles)(x.data(), sine.data(), cosine.data(), x.size());
 }
 
 }  // namespace assay

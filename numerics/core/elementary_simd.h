@@ -29,6 +29,9 @@ void Tanh(std::span<const float> x, std::span<float> y);
 void Sin(std::span<const float> x, std::span<float> y);
 void Cos(std::span<const float> x, std::span<float> y);
 
+// sine[i], cosine[i] = SinCosPi(x[i]). Elements outside [2^-200, 1/4] are computed one at a time.
+void SinCosPi(std::span<const double> x, std::span<double> sine, std::span<double> cosine);
+
 }  // namespace assay
 
 #endif  // ASSAY_NUMERICS_CORE_ELEMENTARY_SIMD_H_

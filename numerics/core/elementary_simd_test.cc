@@ -3,6 +3,7 @@
 // The batch functions must give the scalar functions' bits with every set of vector instructions.
 #include "numerics/core/elementary_simd.h"
 
+#include <algorithm>
 #include <cstdint>
 #include <functional>
 #include <limits>
@@ -48,7 +49,31 @@ const Function<float> kFloatFunctions[] = {
     {"exp", Exp, Exp}, {"log", Log, Log}, {"tanh", Tanh, Tanh},
     {"sin", Sin, Sin}, {"cos", Cos, Cos},
 };
-const Function<double> kDoubleFunctions[] = {{"exp", Exp, Exp}, {"log", Log, Log}};
+
+// The two halves of SinCosPi.
+void SinPi(std::span<const double> x, std::span<double> y) {
+  std::vector<double> sine(x.size()), cosine(x.size());
+  SinCosPi(x, sine, cosine);
+  std::copy(sine.begin(), sine.end(), y.begin());
+}
+void CosPi(std::span<const double> x, std::span<double> y) {
+  std::vector<double> sine(x.size()), cosine(x.size());
+  SinCosPi(x, sine, cosine);
+  std::copy(cosine.begin(), cosine.end(), y.begin());
+}
+double SinPi(double x) {
+  double sine, cosine;
+  SinCosPi(x, &sine, &cosine);
+  return sine;
+}
+double CosPi(double x) {
+  double sine, cosine;
+  SinCosPi(x, &sine, &cosine);
+  return cosine;
+}
+
+const Function<double> kDoubleFunctions[] = {
+    {"exp", Exp, Exp}, {"log", Log, Log}, {"sinpi", SinPi, SinPi}, {"cospi", CosPi, CosPi}};
 
 template <class T>
 std::vector<T> Inputs() {
@@ -140,6 +165,20 @@ void TestSizes(const Function<T>& function) {
 TEST(ElementarySimdTest, GivesTheBitsOfTheScalarFunctions) {
   for (const auto& function : kFloatFunctions) TestBits(function);
   for (const auto& function : kDoubleFunctions) TestBits(function);
+}
+
+TEST(ElementarySimdTest, SinCosPiHasTheScalarBitsWhereVectorsServe) {
+  std::vector<double> x = {0x1p-200, 0x0.fffffp-200, 0.25, 0x1.0000000000001p-2};
+  Random random(15);
+  for (int i = 0; i < 40000; ++i) x.push_back(random.Uniform(0, 0.25));
+  for (double v = 0.25; v > 0x1p-210; v *= 0.37) x.push_back(v);
+  ForEachTarget([&](const std::string& target) {
+    for (const auto& function : {kDoubleFunctions[2], kDoubleFunctions[3]}) {
+      std::vector<double> y(x.size());
+      function.batch(x, y);
+      ExpectScalarBits<double>(function, x, y, target);
+    }
+  });
 }
 
 TEST(ElementarySimdTest, TakesAnySizeAndAlignmentAndWorksInPlace) {

@@ -5,7 +5,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "numerics/core/check.h"
-#include "numerics/core/elementary.h"
+#include "numerics/fft/internal/column_tables.h"
 #include "numerics/fft/internal/plan_tables.h"
 #include "numerics/fft/internal/pointwise.h"
 
@@ -14,34 +14,9 @@ namespace assay::fft {
 template <class T>
 std::complex<T> UnitRoot(int64_t k, int64_t n) {
   ASSAY_CHECK(n >= 1 && n <= 2 * kMaxSize);
-  k %= n;
-  if (k < 0) k += n;
-  // t / (8n) of a turn, folded into the first octant; exact, in integers.
-  int64_t t = 8 * k;
-  const bool upper = t > 4 * n;  // past the half turn: sin(2 pi k / n) < 0
-  if (upper) t = 8 * n - t;
-  const bool left = t > 2 * n;
-  if (left) t = 4 * n - t;
-  const bool steep = t > n;
-  if (steep) t = 2 * n - t;
-  // The angle is pi * t / (4n) in [0, pi/4]; as a quotient x plus what its rounding lost.
-  const double num = static_cast<double>(t), den = static_cast<double>(4 * n);
-  const double x = num / den;
-  // x * den exactly, by Dekker's product: 2^27 + 1 splits both into halves of 26 bits.
-  const double xs = x * 134217729.0, ds = den * 134217729.0;
-  const double x1 = xs - (xs - x), d1 = ds - (ds - den);
-  const double x2 = x - x1, d2 = den - d1;
-  const double product = x * den;
-  const double low = ((x1 * d1 - product) + x1 * d2 + x2 * d1) + x2 * d2;
-  const double rest = 3.141592653589793 * (((num - product) - low) / den);
-  double s, c;
-  SinCosPi(x, &s, &c);
-  double sine = s + rest * c;
-  double cosine = c - rest * s;
-  if (steep) std::swap(sine, cosine);
-  if (left) cosine = -cosine;
-  if (upper) sine = -sine;
-  return {static_cast<T>(cosine), static_cast<T>(-sine)};
+  std::complex<T> root;
+  internal::UnitRoots(k, 1, n, &root);
+  return root;
 }
 
 int64_t GoodSize(int64_t n) {

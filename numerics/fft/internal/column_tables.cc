@@ -4,7 +4,10 @@
 #include <cstddef>
 #include <limits>
 #include <new>
+#include <span>
+#include <utility>
 
+#include "numerics/core/elementary_simd.h"
 #include "numerics/fft/fft.h"
 
 namespace assay::fft::internal {
@@ -24,12 +27,66 @@ std::unique_ptr<T[]> Allocate(int64_t count) {
 }
 
 template <class T>
+void UnitRoots(int64_t k, int64_t count, int64_t n, std::complex<T>* roots) {
+  constexpr int64_t kChunk = 256;
+  const double den = static_cast<double>(4 * n);
+  double quotient[kChunk], rest[kChunk], sine[kChunk], cosine[kChunk];
+  // t / (8n) of a turn, folded into the first octant; exact, in integers.
+  struct Fold {
+    bool upper, left, steep;
+  };
+  auto fold = [n](int64_t k, int64_t* t) {
+    k %= n;
+    if (k < 0) k += n;
+    *t = 8 * k;
+    Fold f;
+    f.upper = *t > 4 * n;  // past the half turn: sin(2 pi k / n) < 0
+    if (f.upper) *t = 8 * n - *t;
+    f.left = *t > 2 * n;
+    if (f.left) *t = 4 * n - *t;
+    f.steep = *t > n;
+    if (f.steep) *t = 2 * n - *t;
+    return f;
+  };
+  for (int64_t begin = 0; begin < count; begin += kChunk) {
+    const int64_t size = count - begin < kChunk ? count - begin : kChunk;
+    Fold folds[kChunk];
+    for (int64_t i = 0; i < size; ++i) {
+      int64_t t;
+      folds[i] = fold(k + begin + i, &t);
+      // The angle is pi * t / (4n) in [0, pi/4]; as a quotient x plus what its rounding lost.
+      const double num = static_cast<double>(t);
+      const double x = num / den;
+      // x * den exactly, by Dekker's product: 2^27 + 1 splits both into halves of 26 bits.
+      const double xs = x * 134217729.0, ds = den * 134217729.0;
+      const double x1 = xs - (xs - x), d1 = ds - (ds - den);
+      const double x2 = x - x1, d2 = den - d1;
+      const double product = x * den;
+      const double low = ((x1 * d1 - product) + x1 * d2 + x2 * d1) + x2 * d2;
+      quotient[i] = x;
+      rest[i] = 3.141592653589793 * (((num - product) - low) / den);
+    }
+    const size_t used = static_cast<size_t>(size);
+    SinCosPi(std::span<const double>(quotient, used), std::span<double>(sine, used),
+             std::span<double>(cosine, used));
+    for (int64_t i = 0; i < size; ++i) {
+      double s = sine[i] + rest[i] * cosine[i];
+      double c = cosine[i] - rest[i] * sine[i];
+      if (folds[i].steep) std::swap(s, c);
+      if (folds[i].left) c = -c;
+      if (folds[i].upper) s = -s;
+      roots[begin + i] = {static_cast<T>(c), static_cast<T>(-s)};
+    }
+  }
+}
+
+template <class T>
 bool RootTable<T>::Fill(int64_t n) {
   n_ = n;
   const int64_t count = n % 8 == 0 ? n / 8 + 1 : n / 2 + 1;
   values_ = Allocate<std::complex<T>>(count);
   if (values_ == nullptr) return false;
-  for (int64_t k = 0; k < count; ++k) values_[k] = UnitRoot<T>(k, n);
+  UnitRoots(0, count, n, values_.get());
   return true;
 }
 
@@ -234,6 +291,8 @@ std::unique_ptr<BlockTables<T>> MakeBlockTables(int64_t n, const Cut& cut, const
   return t;
 }
 
+template void UnitRoots(int64_t, int64_t, int64_t, std::complex<float>*);
+template void UnitRoots(int64_t, int64_t, int64_t, std::complex<double>*);
 template class RootTable<float>;
 template class RootTable<double>;
 template std::unique_ptr<float[]> Allocate(int64_t);

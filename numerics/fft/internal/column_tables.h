@@ -13,6 +13,10 @@
 
 namespace assay::fft::internal {
 
+// roots[i] = UnitRoot(k + i, n) for i = 0..count-1.
+template <class T>
+void UnitRoots(int64_t k, int64_t count, int64_t n, std::complex<T>* roots);
+
 // All n-th roots of unity from few evaluations of sine and cosine.
 template <class T>
 class RootTable {
