@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "numerics/expression/evaluate.h"
 
+#include <algorithm>
 #include <cmath>
 #include <cstdint>
+#include <limits>
 #include <string>
 #include <vector>
 
@@ -153,12 +155,18 @@ TEST(EvaluateTest, BallsHoldTheTruth) {
 TEST(EvaluateTest, DerivativesAreThoseOfDifferences) {
   Random random(4);
   const Precision p{300};
-  for (const Function& f : kFunctions) {
+  std::vector<Function> functions(kFunctions.begin(), kFunctions.end());
+  functions.push_back({"+", Op::kAdd, 2, 2});
+  functions.push_back({"-", Op::kSubtract, 2, 2});
+  functions.push_back({"*", Op::kMultiply, 2, 2});
+  functions.push_back({"/", Op::kDivide, 2, 2});
+  functions.push_back({"negative", Op::kNegate, 1, 1});
+  for (const Function& f : functions) {
     if (f.op == Op::kMin || f.op == Op::kMax) continue;
     for (int i = 0; i < 20; ++i) {
       std::vector<BigFloat> args;
-      for (int a = 0; a < std::max(f.least, f.op == Op::kLogSumExp ? 3 : 0); ++a)
-        args.emplace_back(0.1 + 2 * random.Uniform());
+      const int arity = std::max(f.least, f.op == Op::kLogSumExp ? 3 : 0);
+      for (int a = 0; a < arity; ++a) args.emplace_back(0.1 + 2 * random.Uniform());
       const BigFloat value = Apply(f.op, args, p);
       for (size_t a = 0; a < args.size(); ++a) {
         std::vector<BigFloat> moved = args;
@@ -204,6 +212,23 @@ TEST(AnalyseTest, ConditionNumbersOfTextbookProblems) {
   EXPECT_NEAR(condition("sqrt(x+1) - sqrt(x)", 1e12), 0.5, 1e-9);  // the problem is harmless
   EXPECT_NEAR(condition("x - 1", 1 + 0x1p-30), 0x1p30, 2);         // this one is not
   EXPECT_EQ(condition("x * 0", 5), 0);
+}
+
+TEST(AnalyseTest, OperationsAmplify) {
+  const auto amplifies = [](const char* text, double x) {
+    Graph graph;
+    const int id = *Parse(text, &graph);
+    TrueValues truth(&graph, {BigFloat(x)});
+    return Analyse(graph, id, &truth).steps.back().amplifies;
+  };
+  EXPECT_EQ(amplifies("x + 1", 3), 1);
+  EXPECT_EQ(amplifies("4 - x", 3), 7);
+  EXPECT_EQ(amplifies("x * x", 3), 2);
+  EXPECT_EQ(amplifies("2 * x", 3), 1);  // the 2 has no error
+  EXPECT_EQ(amplifies("x / 0.1", 3), 2);
+  EXPECT_EQ(amplifies("x^2", 3), 2);
+  EXPECT_EQ(amplifies("sqrt(x)", 4), 0.5);
+  EXPECT_EQ(amplifies("x - 3", 3), std::numeric_limits<double>::infinity());
 }
 
 TEST(AnalyseTest, BlameAddsUpToTheError) {

@@ -120,6 +120,34 @@ TEST(RulesTest, ApplyToEitherOrderOfASumOrProduct) {
   EXPECT_TRUE(reaches("(sin(x) - y) * z", "sin(x) * z - y * z"));
   EXPECT_TRUE(reaches("z * (sin(x) - y)", "sin(x) * z - y * z"));
   EXPECT_FALSE(reaches("log(2 + x)", "log1p(x)"));
+  // A letter stands for one thing throughout.
+  EXPECT_TRUE(reaches("sqrt(x * x)", "abs(x)"));
+  EXPECT_FALSE(reaches("sqrt(x * y)", "abs(x)"));
+  EXPECT_FALSE(reaches("exp(x) + exp(-y)", "2 * cosh(x)"));
+}
+
+TEST(RulesTest, TidyingKeepsTheValue) {
+  Graph graph;
+  const int x = graph.Variable("x");
+  const int y = graph.Variable("y");
+  const int minus_x = graph.Make(Op::kNegate, {x});
+  const int minus_y = graph.Make(Op::kNegate, {y});
+  TrueValues truth(&graph, {BigFloat(3.0), BigFloat(-7.0)});
+  for (const Op op : {Op::kAdd, Op::kSubtract, Op::kMultiply, Op::kDivide}) {
+    const std::vector<int> operands = {
+        x, y, minus_x, minus_y, graph.Integer(0), graph.Integer(1), graph.Integer(5)};
+    for (const int a : operands) {
+      for (const int b : operands) {
+        const int plain = graph.Make(op, {a, b});
+        const int tidy = Rewriter::MakeTidy(&graph, op, {a, b});
+        ASSERT_TRUE(EqualAt(&truth, plain, tidy))
+            << graph.ToText(plain) << " is not " << graph.ToText(tidy);
+      }
+    }
+  }
+  EXPECT_EQ(
+      graph.ToText(Rewriter::MakeTidy(&graph, Op::kNegate, {graph.Make(Op::kSubtract, {x, y})})),
+      "y - x");
 }
 
 struct Case {
@@ -183,6 +211,26 @@ TEST(RewriteTest, NeverOffersWhatIsNotEqual) {
           << text << " at " << at << ": " << graph.ToText(rewrite.best->id);
     }
   }
+}
+
+TEST(RewriteTest, RefusesWhatHoldsOnlyNearby) {
+  // Right at the points, but not where x y < -1.
+  Graph graph;
+  const int id = *Parse("atan(x) - atan(y)", &graph);
+  const Point at = {BigFloat(1e8 + 1), BigFloat(1e8)};
+  const Rewrite rewrite = FindRewrite(&graph, id, PointsAround(at, Format::kF64, 1, 1), {});
+  EXPECT_GT(rewrite.refused, 0);
+  TrueValues truth(&graph, {BigFloat(5.0), BigFloat(-5.0)});
+  const int wrong = *Parse("atan((x - y) / (1 + x * y))", &graph);
+  EXPECT_FALSE(EqualAt(&truth, id, wrong));
+  if (rewrite.best) {
+    EXPECT_TRUE(EqualAt(&truth, id, rewrite.best->id)) << graph.ToText(rewrite.best->id);
+  }
+  // Where the second has no value, and where the first has none.
+  const int log_x = *Parse("exp(log(y)) + x", &graph);
+  const int plain = *Parse("y + x", &graph);
+  EXPECT_FALSE(EqualAt(&truth, plain, log_x));
+  EXPECT_TRUE(EqualAt(&truth, log_x, plain));
 }
 
 TEST(RewriteTest, SplitsTheLineWhereOneFormDoesNotDo) {

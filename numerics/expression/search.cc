@@ -176,26 +176,37 @@ class Search {
     return sum / static_cast<double>(near_.size());
   }
 
-  // Of the candidates within a quarter of a bit of the best one, that which risks least.
+  // Of the shortest candidates within half a bit of the best one, that which risks least.
   void Choose(Rewrite* result) {
-    constexpr int kFinalists = 16;
-    int finalists = 0;
+    constexpr size_t kFinalists = 24;
     double limit = result->original.mean_bits - options_.least_gain;
-    double least = 0;
+    std::vector<double> operations;
+    std::vector<size_t> close;
     for (const size_t i : Ranked()) {
       const Measured& m = pool_[i].measured;
-      if (m.mean_bits > limit || finalists == kFinalists) return;
-      if (!Verified(i)) {
-        ++result->refused;
-        continue;
+      if (m.mean_bits > limit) break;
+      if (close.empty()) {
+        if (!Verified(i)) {
+          ++result->refused;
+          continue;
+        }
+        limit = std::min(limit, m.mean_bits + 0.5);
       }
-      if (++finalists == 1) limit = std::min(limit, m.mean_bits + 0.25);
-      // To half a bit, then by length.
-      const double exposure = static_cast<double>(static_cast<int64_t>(Exposure(m.id) * 2)) * 1000 +
-                              pool_[i].operations;
-      if (finalists > 1 && exposure >= least) continue;
+      close.push_back(i);
+      operations.push_back(pool_[i].operations);
+    }
+    double least = 0;
+    size_t finalists = 0;
+    for (const size_t k : OrderOf(operations)) {
+      const size_t i = close[k];
+      if (finalists == kFinalists || !Verified(i)) continue;
+      // To two bits, then by length.
+      const double exposure =
+          1000.0 * static_cast<double>(static_cast<int64_t>(Exposure(pool_[i].measured.id) / 2)) +
+          pool_[i].operations;
+      if (++finalists > 1 && exposure >= least) continue;
       least = exposure;
-      result->best = m;
+      result->best = pool_[i].measured;
     }
   }
 
@@ -204,7 +215,8 @@ class Search {
   void Split(Rewrite* result) {
     const double alone = result->best ? result->best->mean_bits : result->original.mean_bits;
     double least = alone - 1;
-    // The shorter first: a longer one has to gain a tenth of a bit at every point.
+    // The shorter first: a longer one has to gain so many bits at every point.
+    constexpr double kWorthwhile = 0.25;
     std::vector<double> keys;
     for (const Candidate& c : pool_) keys.push_back(c.operations);
     const std::vector<size_t> useful = OrderOf(keys);
@@ -226,12 +238,12 @@ class Search {
         double sum = 0;
         for (size_t k = 1; k <= order.size(); ++k) {
           sum += bits[order[k - 1]];
-          if (first || sum < left[k].sum - 0.1 * static_cast<double>(k)) left[k] = {sum, c};
+          if (first || sum < left[k].sum - kWorthwhile * static_cast<double>(k)) left[k] = {sum, c};
         }
         sum = 0;
         for (size_t k = order.size(); k-- > 0;) {
           sum += bits[order[k]];
-          if (first || sum < right[k].sum - 0.1 * static_cast<double>(order.size() - k)) {
+          if (first || sum < right[k].sum - kWorthwhile * static_cast<double>(order.size() - k)) {
             right[k] = {sum, c};
           }
         }

@@ -167,6 +167,24 @@ TEST(BigFloatTest, NeighboursOfExactResultsRoundTheRightWay) {
   EXPECT_EQ(Hypot(one, tiny, kP), one);
 }
 
+// f(x) lies just beside x, and x is a tie: which way it rounds tells on which side.
+TEST(BigFloatTest, FunctionsOfTinyNumbersLieOnTheRightSide) {
+  const BigFloat tie = BigFloat::Scaled(false, (BigInteger(1) << 53) + BigInteger(1), -2000);
+  const BigFloat below = BigFloat::Scaled(false, BigInteger(1), -2000 + 53);
+  const BigFloat above = BigFloat::Scaled(false, (BigInteger(1) << 52) + BigInteger(1), -2000 + 1);
+  const Precision p{53};
+  EXPECT_EQ(Sin(tie, p), below);
+  EXPECT_EQ(Tan(tie, p), above);
+  EXPECT_EQ(Atan(tie, p), below);
+  EXPECT_EQ(Sinh(tie, p), above);
+  EXPECT_EQ(Tanh(tie, p), below);
+  EXPECT_EQ(Expm1(tie, p), above);
+  EXPECT_EQ(Log1p(tie, p), below);
+  EXPECT_EQ(Expm1(-tie, p), -below);
+  EXPECT_EQ(Log1p(-tie, p), -above);
+  EXPECT_EQ(Sin(-tie, p), -below);
+}
+
 TEST(BigFloatTest, SpecialValuesFollowC99) {
   const BigFloat inf = BigFloat::Infinity();
   const BigFloat nan = BigFloat::NaN();

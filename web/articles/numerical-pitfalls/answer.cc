@@ -166,7 +166,7 @@ std::string ValueOf(Format format, uint64_t bits, const BigFloat& truth) {
                  ",\"error\":\"",
                  Brief(relative, 2),
                  "\",\"ulps\":\"",
-                 Brief(error.ulps, 2),
+                 Factor(error.ulps),
                  "\",\"gap\":\"",
                  stored.IsFinite() ? Brief(floating::UlpOf(format, bits), 2) : std::string(),
                  "\"}"});

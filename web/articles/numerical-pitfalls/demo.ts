@@ -349,7 +349,7 @@ const params = defineParams({
     maxLength: 40,
     pattern: /^\w*$/,
   },
-  low: { kind: "integer", label: "from 10^", min: -300, max: 299, initial: -8 },
+  low: { kind: "integer", label: "Curve from 10^", min: -300, max: 299, initial: -8 },
   high: { kind: "integer", label: "to 10^", min: -299, max: 300, initial: 20 },
 });
 
@@ -523,7 +523,7 @@ class PitfallsDemo extends Demo<typeof params> {
       }
       .panels {
         display: grid;
-        grid-template-columns: repeat(auto-fit, minmax(min(100%, 300px), 1fr));
+        grid-template-columns: repeat(auto-fit, minmax(min(100%, 270px), 1fr));
         gap: 16px 24px;
         margin: 16px 0 0;
       }
@@ -854,7 +854,7 @@ class PitfallsDemo extends Demo<typeof params> {
     [bottom, top]: readonly [number, number],
     unit: string,
   ): TemplateResult {
-    const w = Math.min(this.width, this.width < 660 ? this.width : (this.width - 24) / 2);
+    const w = this.width < 564 ? this.width : (this.width - 24) / 2;
     const x = linearScale([curve.low, curve.high], [40, w - 12]);
     const y = linearScale([bottom, top], [170, 28]);
     const count = rows[0]!.row.length;

@@ -175,7 +175,10 @@ std::string Explore(std::string_view text, std::string_view values,
   parts.clear();
   for (const Format format : kFormats) {
     FormatValues in(&graph, format, point);
-    TrueValues stored(&graph, in.point());
+    // A value out of the format's range is an error of the format, not another question.
+    bool in_range = true;
+    for (const BigFloat& x : in.point()) in_range = in_range && x.IsFinite();
+    TrueValues stored(&graph, in_range ? in.point() : point);
     formats.push_back({std::move(in), std::move(stored)});
     InFormat& f = formats.back();
     blame.push_back(Blame(graph, Analyse(graph, id, &f.truth), &f.values));
@@ -199,7 +202,7 @@ std::string Explore(std::string_view text, std::string_view values,
     const expression::Node& node = graph.node(step.id);
     if (node.args.empty() || node.op == expression::Op::kNegate) continue;
     std::vector<std::string> shares;
-    for (const std::vector<double>& b : blame) shares.push_back(Quoted(Brief(b[k], 2)));
+    for (const std::vector<double>& b : blame) shares.push_back(Quoted(Factor(b[k])));
     Append(&parts.emplace_back(),
            {"{\"text\":", Quoted(graph.ToText(step.id)), ",\"exact\":", ExactOf(step.value),
             ",\"amplifies\":", Quoted(Factor(step.amplifies)), ",\"values\":",

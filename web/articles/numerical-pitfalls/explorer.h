@@ -38,13 +38,14 @@ inline constexpr int kMostDecade = 300;
 //    "curve": {"variable": "x", "low": -10, "high": 20, "negative": false, "original": [[..] x 4],
 //      "rewritten": [[..] x 4], "condition": [..]} or null}
 //
-// A format stores the variables first and is held against the truth for what it stored. "exact" is
-// the truth for the values as typed. Steps are the operations in the order in which they run:
-// "amplifies" is by how much one amplifies relative errors of its operands, "blame" how many units
-// in the last place of the result it put there by its own rounding. The rewrite is sought around
-// the values; "before" and "after" are mean bits of error there. The curve has kCurvePoints values
-// of its variable from 10^low to 10^high, and the bits of error (null where the truth is no number
-// or hard to know) and the condition number at each.
+// A format stores the variables first and is held against the truth for what it stored, or for the
+// values as typed where one of them is out of its range. "exact" is the truth for those. Steps are
+// the operations in the order in which they run: "amplifies" is by how much one amplifies relative
+// errors of its operands, "blame" how many units in the last place of the result it put there by
+// its own rounding. The rewrite is sought around the values; "before" and "after" are mean bits of
+// error there. The curve has kCurvePoints values of its variable from 10^low to 10^high, and the
+// bits of error (null where the truth is no number or hard to know) and the condition number at
+// each.
 std::string Explore(std::string_view text, std::string_view values, const ExplorerOptions& options);
 
 }  // namespace assay::numerical_pitfalls

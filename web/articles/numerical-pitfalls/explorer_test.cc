@@ -143,12 +143,13 @@ TEST(ExplorerTest, VariablesAreStoredByEachFormat) {
   EXPECT_TRUE(
       Has(json, "\"variables\":[{\"name\":\"x\",\"value\":\"1e12\",\"condition\":\"0.5\"}]"));
   EXPECT_TRUE(Has(json, "\"condition\":\"0.5\""));
-  EXPECT_TRUE(Has(json, "\"stored\":[\"inf\"]"));            // f16
+  // f16 cannot hold it: its NaN is wrong, whatever the root of infinity may be.
+  EXPECT_TRUE(Has(json, "\"stored\":[\"inf\"],\"truth\":{\"text\":\"0.000000499999999999875\""));
   EXPECT_TRUE(Has(json, "\"stored\":[\"1000000000000\"]"));  // f64
   // The subtraction amplifies, the root before it is to blame.
   EXPECT_TRUE(Has(json, "\"amplifies\":\"4e12\"")) << json;
-  EXPECT_TRUE(Has(json, "\"36000000000\"]")) << json;
-  EXPECT_TRUE(Has(json, "\"ulps\":\"36000000000\"")) << json;
+  EXPECT_TRUE(Has(json, "\"3.6e10\"]")) << json;
+  EXPECT_TRUE(Has(json, "\"ulps\":\"3.6e10\"")) << json;
 }
 
 TEST(ExplorerTest, OffersAStableFormWithItsErrors) {

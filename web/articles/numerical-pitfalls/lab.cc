@@ -21,14 +21,21 @@
 #include "numerics/core/check.h"
 #include "numerics/core/elementary.h"
 #include "numerics/core/random.h"
+#include "numerics/expression/analyse.h"
+#include "numerics/expression/evaluate.h"
+#include "numerics/expression/expression.h"
+#include "numerics/expression/hamming.h"
+#include "numerics/expression/rewrite.h"
 #include "numerics/floating/anatomy.h"
 #include "numerics/floating/cancellation.h"
 #include "numerics/floating/condition.h"
 #include "numerics/floating/cross_entropy.h"
+#include "numerics/floating/dot.h"
 #include "numerics/floating/error_free.h"
 #include "numerics/floating/exact_accumulator.h"
 #include "numerics/floating/half.h"
 #include "numerics/floating/ill_conditioned.h"
+#include "numerics/floating/norm.h"
 #include "numerics/floating/softmax.h"
 #include "numerics/floating/softmax_reference.h"
 #include "numerics/floating/sum.h"
@@ -180,6 +187,75 @@ void Conditioning(Context& context, Report& report) {
                "Correct digits of the Kahan sum where the condition number passes 1/u");
 }
 
+// Dot products of given condition: the same fall as that of sums, twice as late with Dot2.
+void DotProducts(Context& context, Report& report) {
+  const int64_t n = context.Integer("dot_n", 100, 200, 200);
+  Table& table =
+      report.AddTable("dots", "Correct digits of dot products in f64 by condition number");
+  table.Column<double>("condition")
+      .Column<double>("lg_condition")
+      .Column<double>("rule", "digits")
+      .Column<double>("dot", "digits")
+      .Column<double>("dot2", "digits")
+      .Column<double>("exact", "digits");
+  Random random(context.seed(), 2500);
+  double dot_hard = 0;
+  double dot2_hard = 0;
+  for (int decade = 3; decade <= 36; ++decade) {
+    const floating::HardDot hard =
+        floating::IllConditionedDot(n, Pow(10.0, static_cast<double>(decade)), random);
+    const double condition = floating::DotCondition(hard.x, hard.y);
+    const HiLo<double> exact = {floating::ExactDot(hard.x, hard.y), 0};
+    const auto digits = [&](double got) { return floating::CompareWith(got, exact).digits; };
+    const double dot = digits(floating::Dot(hard.x, hard.y));
+    const double dot2 = digits(floating::Dot2(hard.x, hard.y));
+    table.Row(condition, Log10(condition), std::max(0.0, Log10(0x1p53) - Log10(condition)), dot,
+              dot2, digits(exact.hi));
+    if (condition < 1e24) {
+      dot_hard = dot;
+      dot2_hard = dot2;
+    }
+  }
+  report.Exact("dot_hard", dot_hard, "Digits of the plain dot product at a condition near 1e24");
+  report.Exact("dot2_hard", dot2_hard, "Digits of Dot2 there");
+}
+
+// The length of the vector (3, 4) 10^k in f32, whose value is in range for every k here.
+void Norms(Report& report) {
+  Table& table = report.AddTable("norms", "The 2-norm of (3, 4) 10^k in f32");
+  table.Column<int64_t>("k")
+      .Column<std::string>("naive")
+      .Column<std::string>("scaled")
+      .Column<double>("naive_error")
+      .Column<double>("scaled_error");
+  int64_t infinite = 0;
+  int64_t zero = 0;
+  double worst = 0;
+  for (int k = -36; k <= 36; k += 6) {
+    const float scale = static_cast<float>(Pow(10.0, k));
+    const std::array<float, 2> x = {3 * scale, 4 * scale};
+    const float naive = std::sqrt(x[0] * x[0] + x[1] * x[1]);
+    const float scaled = floating::Norm2(std::span<const float>(x));
+    // In f64 the squares of f32 neither overflow nor underflow.
+    const double exact =
+        std::sqrt(static_cast<double>(x[0]) * x[0] + static_cast<double>(x[1]) * x[1]);
+    const auto error = [&](float got) {
+      const double e = std::fabs(static_cast<double>(got) - exact) / exact;
+      return e - e == 0 ? std::min(e, 1.0) : 1.0;
+    };
+    table.Row(static_cast<int64_t>(k),
+              floating::ShortestDecimal(Format::kF32, CanonicalBits(naive)),
+              floating::ShortestDecimal(Format::kF32, CanonicalBits(scaled)), error(naive),
+              error(scaled));
+    if (naive == 0) zero = k;
+    if (infinite == 0 && naive - naive != 0) infinite = k;
+    worst = std::max(worst, error(scaled));
+  }
+  report.Exact("norm_zero_power", zero, "Largest k tried at which the naive norm is 0");
+  report.Exact("norm_infinite_power", infinite, "Least k tried at which it is infinite");
+  report.Exact("norm_worst", worst, "Largest relative error of the scaled norm");
+}
+
 // ------------------------------------------------------------------ cancellation
 
 void Quadratics(Report& report) {
@@ -201,6 +277,33 @@ void Quadratics(Report& report) {
   }
   report.Exact("school_worst", school_worst, "Largest relative error of the school formula");
   report.Exact("stable_worst", stable_worst, "Largest relative error of the stable formula");
+}
+
+// The discriminant of x^2 - 2 b x + c with c = b^2 - d for small whole d: what of it survives in
+// f32.
+void Discriminants(Report& report) {
+  Table& table = report.AddTable("discriminant", "Double roots that are none, in f32");
+  table.Column<int64_t>("b").Column<double>("exact").Column<double>("school").Column<double>(
+      "stable");
+  int64_t lost = 0;
+  double worst = 0;
+  for (int64_t k = 0; k < 8; ++k) {
+    // b is odd and has 24 bits, so that b^2 has 47 and b^2 - 1 is no f32: c is rounded first.
+    const int64_t b = (int64_t{1} << 23) + 2 * 1021 * k + 4097;
+    const float fb = static_cast<float>(b);
+    const float c = fb * fb;
+    const double exact = static_cast<double>(b) * static_cast<double>(b) - static_cast<double>(c);
+    const floating::Roots<float> school = floating::NaiveQuadraticRoots(1.0f, -2 * fb, c);
+    const floating::Roots<float> stable = floating::QuadraticRoots(1.0f, -2 * fb, c);
+    const int expected = exact > 0 ? 2 : exact == 0 ? 1 : 0;
+    table.Row(b, exact, static_cast<double>(school.count), static_cast<double>(stable.count));
+    if (school.count != expected) ++lost;
+    if (stable.count != expected) worst = 1;
+  }
+  report.Exact("discriminant_cases", int64_t{8}, "Quadratics with a discriminant in the last bits");
+  report.Exact("discriminant_lost", lost,
+               "Of those, with the wrong number of roots by the school formula");
+  report.Exact("discriminant_wrong", worst, "1 if the stable formula miscounts any of them");
 }
 
 void Variances(Context& context, Report& report) {
@@ -253,6 +356,91 @@ void Variances(Context& context, Report& report) {
                std::sqrt(floating::Variance<double>(base, floating::VarianceMethod::kTwoPass)),
                "Standard deviation of the data before the shift");
   report.Exact("welford_worst", worst_welford, "Largest relative error of Welford's method");
+}
+
+// ------------------------------------------------------------------ stable rewrites
+
+// The bits of error of sqrt(x + 1) - sqrt(x) as typed and rewritten, and the problem's own
+// condition.
+void OneRewrite(Report& report) {
+  Table& table = report.AddTable("rewrite_curve", "Bits of error of sqrt(x + 1) - sqrt(x)");
+  table.Column<double>("x")
+      .Column<double>("typed_f32", "bits")
+      .Column<double>("typed_f64", "bits")
+      .Column<double>("rewritten_f64", "bits")
+      .Column<double>("condition");
+  expression::Graph graph;
+  std::string error;
+  const int typed = expression::Read("sqrt(x + 1) - sqrt(x)", &graph, &error).value_or(-1);
+  const expression::Point at = {expression::BigFloat(1e12)};
+  const expression::Rewrite found =
+      expression::FindRewrite(&graph, typed, expression::PointsAround(at, Format::kF64, 12, 1), {});
+  ASSAY_CHECK(found.best.has_value());
+  double typed_worst = 0;
+  double rewritten_worst = 0;
+  for (int k = -20; k <= 80; k += 2) {
+    const double x = Pow(10.0, k / 4.0);
+    const expression::Point point = {expression::BigFloat(x)};
+    const auto bits = [&](Format format, int id) {
+      expression::FormatValues values(&graph, format, point);
+      expression::TrueValues truth(&graph, values.point());
+      return expression::ErrorOf(format, values(id), truth(typed).value).bits;
+    };
+    expression::TrueValues truth(&graph, point);
+    const double before = bits(Format::kF64, typed);
+    const double after = bits(Format::kF64, found.best->id);
+    table.Row(x, bits(Format::kF32, typed), before, after,
+              expression::Analyse(graph, typed, &truth).total_condition);
+    typed_worst = std::max(typed_worst, before);
+    rewritten_worst = std::max(rewritten_worst, after);
+  }
+  report.Exact("rewrite_form", graph.ToText(found.best->id), "The form that the search finds");
+  report.Exact("rewrite_rule", std::string(found.best->steps[0].rule), "The rule that leads to it");
+  report.Exact("rewrite_typed_worst", typed_worst, "Most bits of error in f64, as typed");
+  report.Exact("rewrite_form_worst", rewritten_worst, "Most bits of error in f64, rewritten");
+}
+
+// The classic problems, before and after.
+void Rewrites(Context& context, Report& report) {
+  const int64_t points = context.Integer("rewrite_points", 4, 12, 12);
+  const int64_t few = context.Integer("rewrite_problems_tried", 6, 27, 27);
+  Table& table = report.AddTable("rewrites", "Hamming's problems in f64: mean bits of error");
+  table.Column<double>("before", "bits")
+      .Column<double>("after", "bits")
+      .Column<std::string>("expression")
+      .Column<std::string>("form")
+      .Column<std::string>("place");
+  int64_t mended = 0;
+  int64_t tried = 0;
+  double worst_mended = 0;
+  for (const expression::HammingProblem& problem : expression::HammingProblems()) {
+    if (tried == few) break;
+    ++tried;
+    expression::Graph graph;
+    const expression::Rewrite found =
+        expression::Mend(problem, static_cast<int>(points), context.seed(), &graph);
+    const double before = found.original.mean_bits;
+    const double after = found.best ? found.best->mean_bits : before;
+    std::string form = found.best && after <= 1 ? graph.ToText(found.best->id) : "none found";
+    if (found.below && after <= 1) {
+      form = absl::StrCat(graph.ToText(found.below->id), " if ",
+                          graph.variables()[static_cast<size_t>(found.variable)], " < ",
+                          found.threshold.IsZero() ? "0" : found.threshold.ToScientific(2),
+                          ", else ", form);
+    }
+    table.Row(before, after, std::string(problem.text), form, std::string(problem.place));
+    if (after <= 1) {
+      ++mended;
+      worst_mended = std::max(worst_mended, after);
+    }
+    context.Progress(tried, few, "rewriting");
+  }
+  report.Exact("rewrites_tried", tried, "Problems of Hamming's chapter tried");
+  report.Exact("rewrites_mended", mended, "Of those, brought below one bit of mean error");
+  report.Exact("rewrites_unmended", tried - mended, "Of those, not");
+  report.Exact("rewrites_worst_mended", worst_mended,
+               "Largest mean error left of those mended, in bits");
+  report.Exact("rewrite_points_each", points, "Points at which each problem is measured");
 }
 
 // ------------------------------------------------------------------ softmax and logsumexp
@@ -901,8 +1089,13 @@ absl::Status Run(Context& context, Report& report) {
   OneTenth(report);
   Growth(context, report);
   Conditioning(context, report);
+  DotProducts(context, report);
+  Norms(report);
   Quadratics(report);
+  Discriminants(report);
   Variances(context, report);
+  OneRewrite(report);
+  Rewrites(context, report);
   Thresholds(report);
   LogSumExps(report);
   Patches(report);
