@@ -65,8 +65,8 @@ Scaled Take(double x) {
 }
 
 // a x^2 + b x + c with a != 0 and the rest finite, as alpha y^2 + 2 h y + gamma by x = 2^shift y.
-// 1 <= |alpha| < 2; 1 <= |gamma| < 8 or gamma = 0; |h| is 0 or between 2^-402 and 2^402, beyond
-// which more or less of it changes no digit.
+// 1 <= |alpha| < 2; 1/2 <= |gamma| < 4 or gamma = 0; h may have left the range either way, where
+// more or less of it changes no digit.
 struct Balanced {
   double alpha;
   double h;
@@ -86,7 +86,7 @@ Balanced Balance(double a, double b, double c) {
   }
   // alpha 2^(ea + 2 shift) and gamma 2^ec meet within one bit.
   const int difference = sc.exponent - sa.exponent;
-  result.shift = (difference - (difference & 1)) / 2;
+  result.shift = difference / 2;
   const int unit = sa.exponent + 2 * result.shift;
   result.gamma = internal::TimesPowerOfTwo(sc.value, sc.exponent - unit);
   result.h = internal::TimesPowerOfTwo(sb.value, sb.exponent - 1 + result.shift - unit);

@@ -7,9 +7,10 @@
 // and parts are merged by the formula of Chan, Golub and LeVeque, the mean and the sum of squares
 // as double words. All sums are f64 in the virtual lanes of sum.h.
 //
-// Error, u = 2^-53, with k = the root mean square of x over its standard deviation:
-//   variance: relative (40 + 2 log2(parts)) u + n u^2 k^2, whatever n (k enters by its square of u
-//   alone, where the one-pass formula has n u k^2 and Welford's n u k)
+// Error, u = 2^-53, with k = the root mean square of x over its standard deviation, k < 2^50:
+//   standard deviation: relative (40 + 2 log2(parts)) u + 4 u^2 k, the variance twice that,
+//   whatever n (k enters not at all for practical purposes, where the one-pass formula has n u k^2
+//   and Welford's n u k)
 //   mean: 2 u |mean| + 25 u (standard deviation)
 //
 // Range: no finite x overflows or underflows the way; numbers far from 1 are held with a common

@@ -121,6 +121,16 @@ TEST(MomentsTest, NoFiniteNumberLeavesTheRange) {
   EXPECT_NEAR(mixed.StandardDeviation() / (std::sqrt(2.0) * 1e-200), 1, 1e-15);
   mixed.Merge(Of({1e250}));
   EXPECT_NEAR(mixed.Mean() / 2e249, 1, 1e-15);
+  // Parts in different units of which neither is negligible.
+  Moments a = Of({0x1p302, 3 * 0x1p302});
+  const Moments b = Of({4 * 0x1p302, 20 * 0x1p302});
+  const double deviation = Of({1, 3, 4, 20}).StandardDeviation();
+  Moments reversed = b;
+  reversed.Merge(a);
+  a.Merge(b);
+  EXPECT_NEAR(a.StandardDeviation() / (deviation * 0x1p302), 1, 1e-15);
+  EXPECT_NEAR(reversed.StandardDeviation() / (deviation * 0x1p302), 1, 1e-15);
+  EXPECT_EQ(a.Mean(), 7 * 0x1p302);
   mixed.Merge(Of({-1e250}));
   EXPECT_NEAR(mixed.StandardDeviation() / (1e250 * std::sqrt(0.4)), 1, 1e-15);
 }

@@ -331,8 +331,7 @@ TEST(MpfrTest, MomentsStayWithinTheirBounds) {
       parts.Merge(Moments(std::span<const double>(x).subspan(i, length)));
       i += length;
     }
-    const double relative =
-        (40 + 2 * std::log2(count + 1.0)) * u + static_cast<double>(n) * u * u * k * k;
+    const double relative = (40 + 2 * std::log2(count + 1.0)) * u + 4 * u * u * k;
     for (const Moments& m : {whole, parts}) {
       EXPECT_EQ(m.count(), n);
       EXPECT_NEAR(m.StandardDeviation() / exact, 1, relative) << n << ' ' << k << ' ' << scale;

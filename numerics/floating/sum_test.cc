@@ -394,6 +394,12 @@ TEST(ExactAccumulatorTest, BlocksEqualSingleAdditions) {
       x.assign(static_cast<size_t>(n), special);
       check(x);
     }
+    // One sign, close to the largest that the block is cut for: the sums fill their 53 bits.
+    for (const double sign : {1.0, -1.0}) {
+      x = Wild<double>(n, 0, static_cast<uint64_t>(n) + 5);
+      for (double& value : x) value = sign * (1.875 + std::fabs(value) / 16);
+      check(x);
+    }
     // All bits set: no carry is lost, and every number has its last bit.
     x.assign(static_cast<size_t>(n), 0x1.fffffffffffffp0);
     check(x);
