@@ -61,12 +61,17 @@ struct Tiles {
   double cost;
 };
 
+// A transform over both axes: each passes over the tile, and a tile is filled and read out.
+double TransformCost(Extent2d size) {
+  return 2 * internal::RealTransformCost(size.rows * size.columns);
+}
+
 // What it takes to cover rows x columns outputs.
 double TilesCost(Extent2d size, Extent2d step, int64_t rows, int64_t columns) {
   const double count = static_cast<double>((rows - 1) / step.rows + 1) *
                        static_cast<double>((columns - 1) / step.columns + 1);
-  return (2 * count + 1) * internal::RealTransformCost(size.rows * size.columns) +
-         internal::PlanCost(size.rows + size.columns);
+  return (2 * count + 1) * TransformCost(size) + internal::PlanCost(size.rows + size.columns) +
+         internal::MemoryCost(static_cast<double>(rows) * static_cast<double>(columns));
 }
 
 // The transform that takes in everything: outputs that are not wanted may be wrapped around.
@@ -76,7 +81,8 @@ Tiles Whole(const Problem& p) {
   };
   const Extent2d whole = {size(p.a.rows, p.b.rows, p.rows),
                           size(p.a.columns, p.b.columns, p.columns)};
-  return {whole, whole, 3 * internal::RealTransformCost(whole.rows * whole.columns)};
+  const double cells = static_cast<double>(whole.rows * whole.columns);
+  return {whole, whole, 3 * TransformCost(whole) + internal::MemoryCost(cells)};
 }
 
 // The filter: the image that is held, or the smaller one.
@@ -111,7 +117,8 @@ double Direct(const Problem& p) {
       static_cast<double>(p.OutputRows()) * static_cast<double>(p.OutputColumns());
   const double rows = static_cast<double>(std::min(p.a.rows, p.b.rows));
   const double columns = static_cast<double>(std::min(p.a.columns, p.b.columns));
-  return internal::DirectCost(outputs * rows * columns, outputs * rows);
+  // Each row of the filter passes over the outputs once; they stay in a cache.
+  return outputs * rows * (columns + 5) + internal::MemoryCost(outputs);
 }
 
 ConvolveMethod Choose(const Problem& p) {

@@ -153,6 +153,8 @@ TYPED_TEST(CosineTest, KeepsItsBoundForEveryKindNormAndLength) {
         ASSERT_LE(error, plan.L2ErrorBound()) << Name(kind, n);
         worst = std::max(worst, error / plan.L2ErrorBound());
         largest = std::max(largest, error / static_cast<double>(std::numeric_limits<T>::epsilon()));
+        // No less than one rounding of every output.
+        ASSERT_GE(plan.L2ErrorBound(), n == 1 ? 0 : std::numeric_limits<T>::epsilon() / 2);
         ASSERT_LT(plan.L2ErrorBound(), 150 * std::numeric_limits<T>::epsilon()) << Name(kind, n);
       }
     }

@@ -30,7 +30,7 @@ int64_t BlockSize(int64_t m, int64_t outputs) {
       }
     }
     // Longer blocks only cost more once they are far longer than the filter or take in everything.
-    if (best != 0 && power / 64 > m) break;
+    if (best != 0 && power / 32 > m) break;
   }
   return best == 0 ? kMaxSize : best;
 }
