@@ -3,10 +3,15 @@
 // The FFT from scratch: what the definition costs and what the recursion costs, counted; how the
 // errors of three ways grow; needles found in a mixture, on and between the bins; convolution by
 // spectra held to its proved bound; exact products; stripes found in photographed clothes.
+#if !defined(__EMSCRIPTEN__)
+#include <dlfcn.h>
+#endif
+
 #include <algorithm>
 #include <cmath>
 #include <complex>
 #include <cstdint>
+#include <functional>
 #include <span>
 #include <string>
 #include <utility>
@@ -18,6 +23,7 @@
 #include "numerics/core/elementary.h"
 #include "numerics/core/random.h"
 #include "numerics/core/sha256.h"
+#include "numerics/fft/checked_convolve.h"
 #include "numerics/fft/convolve.h"
 #include "numerics/fft/fft.h"
 #include "numerics/fft/reference.h"
@@ -523,6 +529,91 @@ absl::Status Convolution(Context& context, Report& report) {
   return absl::OkStatus();
 }
 
+// A falling sequence long enough for the FFT, and what the bound on every output finds and mends.
+absl::Status Checked(Context& context, Report& report) {
+  const int64_t n = context.Integer("checked_n", 1024, 2048, 2048);
+  std::vector<double> x;
+  double value = 1;
+  for (int64_t j = 0; j < n; ++j) {
+    x.push_back(value);
+    value *= 0.96875;
+  }
+  constexpr double kTolerance = 1e-9;
+  const std::vector<fft::DoubleDouble> truth = TrueConvolution(x, x);
+  fft::ConvolveOptions by_fft;
+  by_fft.method = fft::ConvolveMethod::kFft;
+  absl::StatusOr<std::vector<double>> plain = fft::Convolve<double>(x, x, by_fft);
+  if (!plain.ok()) return plain.status();
+  fft::CheckedOptions options;
+  options.tolerance = kTolerance;
+  absl::StatusOr<fft::CheckedConvolution<double>> checked =
+      fft::ConvolveChecked<double>(x, x, options);
+  if (!checked.ok()) return checked.status();
+  Table& table = report.AddTable("checked", "Relative errors of a falling sequence's square");
+  table.Column<int64_t>("k").Column<double>("size").Column<double>("fft").Column<double>("mended");
+  int64_t wrong = 0, left = 0, broken = 0;
+  double worst = 0;
+  for (size_t k = 0; k < truth.size(); ++k) {
+    const double by_spectra = std::fabs(((*plain)[k] - truth[k].hi) - truth[k].lo) / truth[k].hi;
+    const double error = std::fabs((checked->values[k] - truth[k].hi) - truth[k].lo);
+    const double mended = error / truth[k].hi;
+    if (by_spectra > kTolerance) ++wrong;
+    if (mended > kTolerance) ++left;
+    if (error > checked->bounds[k]) ++broken;
+    worst = std::max(worst, mended);
+    // A floor for the picture: an error of zero has no logarithm.
+    if (k % 16 == 0) {
+      table.Row(static_cast<int64_t>(k), truth[k].hi, std::max(by_spectra, 0x1p-54),
+                std::max(mended, 0x1p-54));
+    }
+  }
+  report.Exact("checked_n", n, "Numbers in the longer falling sequence");
+  report.Exact("checked_count", static_cast<int64_t>(truth.size()), "Outputs of its square");
+  report.Exact("checked_tolerance", kTolerance, "Relative error asked for");
+  report.Exact("checked_wrong", wrong, "Outputs that the FFT has less right than that");
+  report.Exact("checked_found", checked->failed, "Outputs whose proof did not reach that far");
+  report.Exact("checked_left", left, "Outputs less right than that, after mending");
+  report.Exact("checked_broken", broken, "Outputs further from the truth than their bound");
+  report.Exact("checked_worst", worst, "Largest relative error after mending");
+  report.Exact("checked_transforms", static_cast<int64_t>(checked->transforms),
+               "Transforms of slices of bits that the mending took");
+  return absl::OkStatus();
+}
+
+// Flop for each output of a convolution with a filter, complex numbers, as the block grows: two
+// transforms and a product for every block, of which only block - taps + 1 outputs are right.
+absl::Status Blocks(Context& context, Report& report) {
+  constexpr int64_t kTaps = 256;
+  const int64_t most = context.Integer("block_lg_n", 13, 15, 15);
+  Table& table = report.AddTable("blocks", "Operations for each output, by the block's length");
+  table.Column<int64_t>("block", "samples")
+      .Column<double>("in_blocks", "flop")
+      .Column<double>("direct", "flop");
+  const double direct = 8.0 * kTaps - 2;
+  int64_t best_size = 0;
+  double best = 0, last = 0;
+  for (int64_t bits = 9; bits <= most; ++bits) {
+    const int64_t block = int64_t{1} << bits;
+    last = static_cast<double>(2 * CountRecursion(block) + 6 * block) /
+           static_cast<double>(block - kTaps + 1);
+    if (best_size == 0 || last < best) {
+      best = last;
+      best_size = block;
+    }
+    table.Row(block, last, direct);
+    context.Progress(block, int64_t{1} << most, "counting blocks");
+  }
+  report.Exact("blocks_taps", kTaps, "Coefficients of the filter", "taps");
+  report.Exact("blocks_direct", direct, "Operations for each output by direct sums", "flop");
+  report.Exact("blocks_best", best, "Operations for each output in the cheapest blocks", "flop");
+  report.Exact("blocks_best_size", best_size, "Length of the cheapest block", "samples");
+  report.Exact("blocks_best_ratio", static_cast<double>(best_size) / kTaps,
+               "That in lengths of the filter");
+  report.Exact("blocks_longest", int64_t{1} << most, "Length of the longest block", "samples");
+  report.Exact("blocks_last", last, "Operations for each output in the longest blocks", "flop");
+  return absl::OkStatus();
+}
+
 // ------------------------------------------------------------------ exact products
 
 // The second demo's first pair of factors: by the schoolbook, and by values at eight points.
@@ -615,6 +706,34 @@ absl::Status Products(Context& context, Report& report) {
                "Bits a coefficient where the library first cuts its operands", "bits");
   report.Exact("library_wrong", library_wrong,
                "Wrong coefficients of the library, all products together");
+  return absl::OkStatus();
+}
+
+// One product of long polynomials, made in every way that there is.
+absl::Status Routes(Context& context, Report& report) {
+  const int64_t n = context.Integer("routes_n", 256, 3000, 3000);
+  constexpr int kBits = 24;
+  Random random(context.seed(), 400);
+  const std::vector<int64_t> a = Integers(random, n, kBits), b = Integers(random, n, kBits);
+  std::vector<ntt::IntegerProduct> products;
+  for (ntt::ExactRoute route :
+       {ntt::ExactRoute::kSchoolbook, ntt::ExactRoute::kFft, ntt::ExactRoute::kNtt}) {
+    ntt::ExactOptions options;
+    options.route = route;
+    absl::StatusOr<ntt::IntegerProduct> product = ntt::MultiplyExact(a, b, options);
+    if (!product.ok()) return product.status();
+    products.push_back(*std::move(product));
+  }
+  const bool equal = products[0].coefficients == products[1].coefficients &&
+                     products[0].coefficients == products[2].coefficients;
+  report.Exact("routes_n", n, "Coefficients of each factor, made in three ways");
+  report.Exact("routes_bits", int64_t{kBits}, "Bits of a coefficient", "bits");
+  report.Exact("routes_parts", static_cast<int64_t>(products[1].parts),
+               "Parts that the FFT cut each factor into");
+  report.Exact("routes_primes", static_cast<int64_t>(products[2].primes),
+               "Primes that the number-theoretic transform took");
+  report.Exact("routes_prime", int64_t{998244353}, "One of those primes: 119 * 2^23 + 1");
+  report.Exact("routes_equal", equal, "All three ways give the same coefficients");
   return absl::OkStatus();
 }
 
@@ -770,7 +889,8 @@ absl::Status Run(Context& context, Report& report) {
   Work(context, report);
   for (absl::Status status :
        {Errors(context, report), Mixture(report), Leakage(report), Convolution(context, report),
-        Example(report), Products(context, report), BigNumbers(context, report),
+        Checked(context, report), Blocks(context, report), Example(report),
+        Products(context, report), Routes(context, report), BigNumbers(context, report),
         Stripes(context, report)}) {
     if (!status.ok()) return status;
   }
@@ -779,8 +899,35 @@ absl::Status Run(Context& context, Report& report) {
 
 // ------------------------------------------------------------------ timings
 
+// FFTW where this machine has it, found when it is asked for: nothing of ours links with it.
+class Fftw {
+ public:
+  explicit Fftw(std::vector<std::complex<double>> x) : x_(std::move(x)), y_(x_.size()) {
+#if !defined(__EMSCRIPTEN__)
+    void* const library = dlopen("libfftw3.so.3", RTLD_NOW | RTLD_LOCAL);
+    if (library == nullptr) return;
+    using Prepare = void* (*)(int, void*, void*, int, unsigned);
+    const Prepare prepare = reinterpret_cast<Prepare>(dlsym(library, "fftw_plan_dft_1d"));
+    execute_ = reinterpret_cast<void (*)(void*)>(dlsym(library, "fftw_execute"));
+    if (prepare == nullptr || execute_ == nullptr) return;
+    const std::vector<std::complex<double>> kept = x_;
+    // Forward (-1), planned as patiently as FFTW offers short of trying everything (32).
+    plan_ = prepare(static_cast<int>(x_.size()), x_.data(), y_.data(), -1, 32);
+    std::copy(kept.begin(), kept.end(), x_.begin());  // planning overwrote it
+#endif
+  }
+  bool found() const { return plan_ != nullptr; }
+  void Run() const { execute_(plan_); }
+  const std::vector<std::complex<double>>& result() const { return y_; }
+
+ private:
+  std::vector<std::complex<double>> x_, y_;
+  void (*execute_)(void*) = nullptr;
+  void* plan_ = nullptr;
+};
+
 absl::Status Measure(lab::MeasureContext& context, lab::Measurements& measurements) {
-  for (int64_t n : {256, 1024, 4096}) {
+  for (int64_t n : {256, 1000, 4096, 65536}) {
     Random random(context.seed(), 9);
     std::vector<std::complex<double>> x;
     for (int64_t j = 0; j < n; ++j) {
@@ -803,21 +950,36 @@ absl::Status Measure(lab::MeasureContext& context, lab::Measurements& measuremen
     };
     const double lg = Log(static_cast<double>(n)) / Log(2.0);
     const double size = static_cast<double>(n);
-    std::vector<lab::Variant> variants(3);
-    variants[0].id = absl::StrCat("definition_", n);
-    variants[0].title = "The definition";
-    variants[0].run = [&] { slow = fft::DftReference<double>(x); };
-    variants[0].check = [&] { return right(slow); };
-    variants[0].flops = 8 * size * size;
-    variants[1].id = absl::StrCat("recursion_", n);
-    variants[1].title = "The recursion of this article";
-    variants[1].run = [&] { taught = Recursion(copy, roots); };
-    variants[1].flops = 5 * size * lg;
-    variants[2].id = absl::StrCat("library_", n);
-    variants[2].title = "The library, with a plan";
-    variants[2].run = [&] { lab::KeepResult(plan->Forward(x, fast, scratch).ok()); };
-    variants[2].check = [&] { return right(fast); };
-    variants[2].flops = 5 * size * lg;
+    std::vector<lab::Variant> variants;
+    auto add = [&](absl::string_view id, absl::string_view title, double flops,
+                   std::function<void()> run, std::function<absl::Status()> check) {
+      lab::Variant variant;
+      variant.id = absl::StrCat(id, "_", n);
+      variant.title = std::string(title);
+      variant.run = std::move(run);
+      variant.check = std::move(check);
+      variant.flops = flops;
+      variants.push_back(std::move(variant));
+    };
+    if (n <= 4096) {
+      add(
+          "definition", "The definition", 8 * size * size,
+          [&] { slow = fft::DftReference<double>(x); }, [&] { return right(slow); });
+    }
+    if ((n & (n - 1)) == 0) {
+      add("recursion", "The recursion of this article", 5 * size * lg,
+          [&] { taught = Recursion(copy, roots); }, {});
+    }
+    add(
+        "library", "The library, with a plan", 5 * size * lg,
+        [&] { lab::KeepResult(plan->Forward(x, fast, scratch).ok()); },
+        [&] { return right(fast); });
+    const Fftw peer(x);
+    if (peer.found()) {
+      add(
+          "fftw", "FFTW 3, planned patiently", 5 * size * lg, [&] { peer.Run(); },
+          [&] { return right(peer.result()); });
+    }
     absl::Status status = measurements.Compare(
         context, absl::StrCat("transform_", n),
         absl::StrCat("One complex transform of ", n, " samples, f64"), variants);
