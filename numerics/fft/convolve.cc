@@ -15,6 +15,7 @@
 #include "numerics/fft/internal/costs.h"
 #include "numerics/fft/internal/direct.h"
 #include "numerics/fft/overlap_save.h"
+#include "numerics/fft/plan_cache.h"
 
 namespace assay::fft {
 namespace {
@@ -89,10 +90,10 @@ absl::StatusOr<std::vector<T>> CyclicByFft(std::span<const T> a, std::span<const
 template <class T>
 absl::StatusOr<std::vector<T>> ConvolveFft(std::span<const T> a, std::span<const T> b,
                                            OutputRange range) {
-  absl::StatusOr<RealPlan<T>> plan = RealPlan<T>::Create(
+  const auto plan = SharedRealPlan<T>(
       WholeSize(static_cast<int64_t>(a.size()), static_cast<int64_t>(b.size()), range));
   if (!plan.ok()) return plan.status();
-  absl::StatusOr<std::vector<T>> c = CyclicByFft(a, b, *plan);
+  absl::StatusOr<std::vector<T>> c = CyclicByFft(a, b, **plan);
   if (!c.ok()) return c.status();
   c->resize(static_cast<size_t>(range.end));
   c->erase(c->begin(), c->begin() + static_cast<ptrdiff_t>(range.begin));
@@ -199,9 +200,9 @@ absl::StatusOr<std::vector<T>> ConvolveCyclic(std::span<const T> a, std::span<co
     turns.insert(turns.end(), b.begin(), b.end());
     return ConvolveDirect<T>(a, turns, {n, 2 * n});
   }
-  absl::StatusOr<RealPlan<T>> plan = RealPlan<T>::Create(n);
+  const auto plan = SharedRealPlan<T>(n);
   if (!plan.ok()) return plan.status();
-  if (std::isfinite(plan->PathErrorBound())) return CyclicByFft(a, b, *plan);
+  if (std::isfinite((*plan)->PathErrorBound())) return CyclicByFft(a, b, **plan);
   absl::StatusOr<std::vector<T>> c = ConvolveFft<T>(a, b, {0, 2 * n - 1});
   if (!c.ok()) return c.status();
   for (int64_t k = 0; k + 1 < n; ++k) {
@@ -230,9 +231,9 @@ double ConvolveErrorBound(std::span<const T> a, std::span<const T> b, ConvolveOp
     if (!plan.ok()) return std::numeric_limits<double>::infinity();
     return plan->ErrorBound(a.size() < b.size() ? b : a);
   }
-  absl::StatusOr<RealPlan<T>> plan = RealPlan<T>::Create(WholeSize(n, m, range));
+  const auto plan = SharedRealPlan<T>(WholeSize(n, m, range));
   if (!plan.ok()) return std::numeric_limits<double>::infinity();
-  return internal::BoundFactor(*plan, 1) * internal::NormBound(a) * internal::NormBound(b);
+  return internal::BoundFactor(**plan, 1) * internal::NormBound(a) * internal::NormBound(b);
 }
 
 template absl::StatusOr<std::vector<float>> Convolve(std::span<const float>, std::span<const float>,
