@@ -16,10 +16,17 @@
 
 #include "hwy/highway.h"
 
-// The arrays of vectors live in registers only if every loop over them is unrolled.
+// The arrays of vectors live in registers only if every loop over them is unrolled. With sanitizers
+// that would take minutes to compile, and registers do not matter.
 #ifndef ASSAY_UNROLL
 #if defined(__clang__)
+#if __has_feature(address_sanitizer)
+#define ASSAY_UNROLL _Pragma("clang loop unroll(disable)")
+#else
 #define ASSAY_UNROLL _Pragma("clang loop unroll(full)")
+#endif
+#elif defined(__SANITIZE_ADDRESS__)
+#define ASSAY_UNROLL _Pragma("GCC unroll 1")
 #else
 #define ASSAY_UNROLL _Pragma("GCC unroll 16")
 #endif
