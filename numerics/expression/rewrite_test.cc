@@ -34,6 +34,8 @@ TEST(PolynomialTest, CancelsOnPaper) {
   EXPECT_EQ(Simplified("0.5 * x + 0.25 * x"), "3 * x / 4");
   EXPECT_EQ(Simplified("(a + b)^2 - (a - b)^2"), "4 * a * b");
   EXPECT_EQ(Simplified("1 / (2 * x)"), "1 / (2 * x)");
+  EXPECT_EQ(Simplified("1 / (-2 * x)"), "-1 / (2 * x)");
+  EXPECT_EQ(Simplified("y / (x / -3)"), "-(3 * y) / x");
   EXPECT_EQ(Simplified("x^7 * x"), "x^8");
   EXPECT_EQ(Simplified("sin(x) + 1e300 - sin(x)"), "1e300");
 }

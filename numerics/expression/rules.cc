@@ -130,6 +130,8 @@ std::span<const Rule> Rules() {
       {"half angle", "cos(a) - 1", "-(2 * (sin(a / 2) * sin(a / 2)))", ""},
       {"half angle", "(1 - cos(a)) / sin(a)", "tan(a / 2)", ""},
       {"half angle", "sin(a) / (1 + cos(a))", "tan(a / 2)", ""},
+      {"squares of sine and cosine", "sin(a) * sin(a) + cos(a) * cos(a)", "1", ""},
+      {"squares of sine and cosine", "sin(a)^2 + cos(a)^2", "1", ""},
       {"squares of sine and cosine", "1 - sin(a) * sin(a)", "cos(a) * cos(a)", ""},
       {"squares of sine and cosine", "1 - sin(a)^2", "cos(a) * cos(a)", ""},
       {"squares of sine and cosine", "1 - cos(a) * cos(a)", "sin(a) * sin(a)", ""},
