@@ -242,6 +242,21 @@ TEST(CheckedConvolveRangeTest, SpansTheWholeRange) {
   }
 }
 
+// A sum that cancels to its last bits: double words alone lose more than one rounding there.
+TEST(CheckedConvolveRangeTest, CountsWhatDoubleWordsLose) {
+  Rows<double> a = Uniform<double>(2000, 1), b = Uniform<double>(2000, 2);
+  const size_t k = 1999;
+  a[0] = 1;
+  b[k] = 0;
+  b[k] = -Exact(a, b, k).value.ToDouble();
+  const Truth t = Exact(a, b, k);
+  const CheckedConvolution<double> c = *ConvolveChecked<double>(
+      a, b, {.tolerance = 4 * kUnit<double>, .relative_to = RelativeTo::kValue});
+  EXPECT_LT(std::fabs(c.values[k]), 1e-12);
+  EXPECT_TRUE((t.value - Rational(c.values[k])).Abs() <= Rational(c.bounds[k]));
+  EXPECT_TRUE(Rational(c.bounds[k]) <= Rational(4 * kUnit<double>) * t.value.Abs());
+}
+
 TYPED_TEST(CheckedConvolveTest, RefusesNanAndInfinityOrSumsWhatTheyReach) {
   using T = TypeParam;
   const T nan = std::numeric_limits<T>::quiet_NaN(), infinity = std::numeric_limits<T>::infinity();
