@@ -175,6 +175,30 @@ HWY_INLINE void ButterflyOdd(D d, Vec<D>* re, Vec<D>* im, const T* cosines, cons
   }
 }
 
+// The transform of R numbers, whichever R.
+template <int R, class D, class T>
+HWY_NOINLINE void ButterflyApart(D d, Vec<D>* re, Vec<D>* im, const T* cosines, const T* sines) {
+  ButterflyOdd<R>(d, re, im, cosines, sines);
+}
+template <int R, class D, class T>
+HWY_INLINE void Butterfly(D d, Vec<D>* re, Vec<D>* im, const T* cosines, const T* sines,
+                          T half_root) {
+  if constexpr (R == 2) {
+    Butterfly2(re, im);
+  } else if constexpr (R == 4) {
+    Butterfly4(re, im);
+  } else if constexpr (R == 8) {
+    Butterfly8(re, im, Splat(d, half_root), Splat(d, -half_root));
+  } else if constexpr (R == 16) {
+    Butterfly16(d, re, im, cosines, sines, half_root);
+  } else if constexpr (R >= 7) {
+    // Does not fit the registers anyhow; a function of its own spares the compiler minutes.
+    ButterflyApart<R>(d, re, im, cosines, sines);
+  } else {
+    ButterflyOdd<R>(d, re, im, cosines, sines);
+  }
+}
+
 }  // namespace
 }  // namespace ASSAY_FFT_NAMESPACE::HWY_NAMESPACE
 HWY_AFTER_NAMESPACE();

@@ -27,18 +27,8 @@ constexpr int64_t kStreamBytes = int64_t{4} << 20;
 
 template <int R, class D, class T>
 HWY_INLINE void Transform(D d, Vec<D>* re, Vec<D>* im, const Roots<T>& roots) {
-  if constexpr (R == 2) {
-    Butterfly2(re, im);
-  } else if constexpr (R == 4) {
-    Butterfly4(re, im);
-  } else if constexpr (R == 8) {
-    Butterfly8(re, im, Splat(d, roots.half_root), Splat(d, -roots.half_root));
-  } else if constexpr (R == 16) {
-    Butterfly16(d, re, im, roots.cosines + RootsOffset(16), roots.sines + RootsOffset(16),
-                roots.half_root);
-  } else {
-    ButterflyOdd<R>(d, re, im, roots.cosines + RootsOffset(R), roots.sines + RootsOffset(R));
-  }
+  constexpr int kAt = R % 2 == 1 || R == 16 ? RootsOffset(R) : 0;
+  Butterfly<R>(d, re, im, roots.cosines + kAt, roots.sines + kAt, roots.half_root);
 }
 
 // Interleaved rows, `stride` numbers T apart.
@@ -177,7 +167,10 @@ HWY_INLINE void LeaveTo(D d, int64_t lanes, const std::vector<int32_t>& first, c
 template <int R, class D, class T>
 HWY_NOINLINE void Leave(D d, int64_t lanes, const std::vector<int32_t>& first, const T* from,
                         const Rows<T>& out, T conjugate, const Roots<T>& roots) {
-  if (out.stream) return LeaveTo<R, true>(d, lanes, first, from, out, conjugate, roots);
+  // Long transforms end with one of these.
+  if constexpr (R == 2 || R == 4 || R == 8) {
+    if (out.stream) return LeaveTo<R, true>(d, lanes, first, from, out, conjugate, roots);
+  }
   LeaveTo<R, false>(d, lanes, first, from, out, conjugate, roots);
 }
 

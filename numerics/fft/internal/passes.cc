@@ -43,15 +43,7 @@ HWY_INLINE void StoreNumbers(D d, Output<T> out, int64_t at, T conjugate, Vec<D>
 
 template <int R, class D, class T>
 HWY_INLINE void Transform(D d, Vec<D>* re, Vec<D>* im, const Pass<T>& pass) {
-  if constexpr (R == 2) {
-    Butterfly2(re, im);
-  } else if constexpr (R == 4) {
-    Butterfly4(re, im);
-  } else if constexpr (R == 8) {
-    Butterfly8(re, im, Splat(d, pass.half_root), Splat(d, -pass.half_root));
-  } else {
-    ButterflyOdd<R>(d, re, im, pass.cosines, pass.sines);
-  }
+  Butterfly<R>(d, re, im, pass.cosines, pass.sines, pass.half_root);
 }
 
 // The first pass (stride = 1, m > 1): lanes run over p. Interleaved in, split out.
