@@ -60,8 +60,7 @@ struct CheckedConvolution {
 // The full convolution c[k] = sum over j of a[j] b[k - j]. T is float or double.
 //   a: [n], b: [m], n, m >= 1.
 // Promise: bounds[k] <= tolerance * what it is relative to + 2 s, where s is the smallest
-// subnormal;
-//   an output that overflows is an infinity with an infinite bound.
+//   subnormal; an output that overflows is an infinity with an infinite bound.
 // Method: operands scaled by powers of two, so that nothing on the way overflows. One convolution,
 //   direct or by FFT as Convolve chooses, with ConvolveErrorBound (or min(n, m) u times the terms).
 //   The terms are bounded from below by |c[k]| less its bound, and where that is not enough by one
@@ -73,9 +72,8 @@ struct CheckedConvolution {
 //   min(n, m) steps of some 5 ns an output, or a transform for each slice of either operand and
 //   each weight of the product, whichever is cheaper.
 // Fails: kInvalidArgument if a or b is empty, both together are above kMaxSize, the tolerance is
-// not
-//   0 and not in [2 u, 1], or a number is not finite and that was not asked for (the message names
-//   it); kResourceExhausted without memory.
+//   not 0 and not in [2 u, 1], or a number is not finite and that was not asked for (the message
+//   names it); kResourceExhausted without memory.
 template <class T>
 absl::StatusOr<CheckedConvolution<T>> ConvolveChecked(std::span<const T> a, std::span<const T> b,
                                                       CheckedOptions options = {});

@@ -2,8 +2,8 @@
 //
 // column_plan.h: the transforms of all columns of a row-major matrix, without transposing it.
 //
-//   absl::StatusOr<assay::fft::ColumnPlan<float>> plan =
-//   assay::fft::ColumnPlan<float>::Create(480); std::vector<float> scratch(plan->scratch_size());
+//   auto plan = assay::fft::ColumnPlan<float>::Create(480);
+//   std::vector<float> scratch(plan->scratch_size());
 //   absl::Status s = plan->Forward(image, spectra, 640, scratch);   // 480 rows of 640
 //
 // Conventions, arithmetic and special values are those of fft.h. The bits of a column depend on its

@@ -95,12 +95,6 @@ double ConvolveErrorBound(std::span<const T> a, std::span<const T> b,
 // Never kAuto. direct_if_not_finite is Convolve's own business.
 ConvolveMethod ChooseConvolution(int64_t n, int64_t m, ConvolveMode mode = ConvolveMode::kFull);
 
-// The product of two polynomials with real coefficients: another name for Convolve.
-template <class T>
-absl::StatusOr<std::vector<T>> MultiplyPolynomials(std::span<const T> a, std::span<const T> b) {
-  return Convolve<T>(a, b);
-}
-
 }  // namespace assay::fft
 
 #endif  // ASSAY_NUMERICS_FFT_CONVOLVE_H_

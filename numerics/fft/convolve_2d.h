@@ -35,9 +35,8 @@ Extent2d ConvolvedSize(Extent2d a, Extent2d b, ConvolveMode mode);
 //   otherwise Convolve2dErrorBound.
 // Options: all of ConvolveOptions; the pool works on rows (direct) or tiles.
 // Fails: kInvalidArgument if an extent is below 1 or does not match its span, the full size is
-// above
-//   kMaxSize, or kValid is asked for and neither image holds the other; kResourceExhausted without
-//   memory for a plan.
+//   above kMaxSize, or kValid is asked for and neither image holds the other; kResourceExhausted
+//   without memory for a plan.
 template <class T>
 absl::StatusOr<std::vector<T>> Convolve2d(std::span<const T> a, Extent2d a_size,
                                           std::span<const T> b, Extent2d b_size,

@@ -70,7 +70,7 @@ TYPED_TEST(ConvolveTest, MultipliesOnePlusXByHand) {
   ASSERT_EQ(c.size(), 3u);
   EXPECT_NEAR(c[1], 3, 1e-5);
   EXPECT_NEAR(Convolved(V{3}, V{5}, ConvolveMethod::kFft)[0], 15, 1e-5);
-  absl::StatusOr<V> p = MultiplyPolynomials<T>(V{1, 1}, V{1, 2});
+  absl::StatusOr<V> p = Convolve<T>(V{1, 1}, V{1, 2});
   ASSERT_TRUE(p.ok());
   EXPECT_EQ(*p, (V{1, 3, 2}));
 }

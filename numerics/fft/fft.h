@@ -53,23 +53,24 @@ inline constexpr int64_t kMaxSize = int64_t{1} << 36;
 
 // A complex transform of one length; T is float or double.
 //
-// Method: mixed radix 2, 3, 4, 5, 7, 11, 13 in Stockham's order (no bit reversal, every inner loop
-// contiguous) when N has no prime factor above 13; otherwise Bluestein's chirp, three transforms of
-// a smooth length M >= 2N - 1, the chirp's angle from j^2 mod 2N in integers.
+// Method: mixed radix 2, 3, 4, 5, 7, 8, 11, 13, 16 when N has no prime factor above 13: N = n1 n2
+// in two sweeps over blocks of columns, in which every vector runs across columns
+// (internal/columns.h), or Stockham's passes for some short lengths; otherwise Bluestein's chirp,
+// three transforms of a smooth length M >= 2N - 1, the chirp's angle from j^2 mod 2N in integers.
 //
 // Error, relative in the 2-norm, u = 2^-24 (float) or 2^-53 (double):
-//   proved for a smooth N: L2ErrorBound(), a sum over the passes, at most 4 u log2 N for a power
+//   proved for a smooth N: L2ErrorBound(), a sum over the steps, at most 4 u log2 N for a power
 //   of two and 16 u log2 N otherwise; observed on random data: 0.6 u sqrt(log2 N);
 //   for Bluestein's lengths: 12 u log2 N is what the tests hold (a proof would need the maximum
 //   norm of the error in the chirp's own transform); observed: about 1.5 u sqrt(log2 N).
-// Cost: about 4.25 N log2 N flop for powers of four. Create: about 2N table entries, N / 8
-// evaluations
-//   of sine and cosine when 8 divides N. Memory: about 2N numbers T; Bluestein's about 12N.
-// Sources: Cooley, Tukey 1965; Stockham's order as in Van Loan, Computational Frameworks for the
-// FFT
-//   (1992), sec. 1.7; Bluestein 1970; error analysis Higham, Accuracy and Stability of Numerical
-//   Algorithms (2002), ch. 24, with the constant sqrt(5) for a complex product of Brent, Percival,
-//   Zimmermann 2007.
+// Cost: about 4.25 N log2 N flop for a power of two. Create: N / 8 evaluations of sine and cosine
+//   when 8 divides N. Memory: up to 2N numbers T, N / 8 beyond some ten thousand points;
+//   Bluestein's about 8N.
+// Sources: Cooley, Tukey 1965; Gentleman, Sande 1966 and Bailey, FFTs in external or hierarchical
+//   memory (1990) for the two sweeps; Stockham's order as in Van Loan, Computational Frameworks for
+//   the FFT (1992), sec. 1.7; Bluestein 1970; error analysis Higham, Accuracy and Stability of
+//   Numerical Algorithms (2002), ch. 24, with the constant sqrt(5) for a complex product of Brent,
+//   Percival, Zimmermann 2007.
 template <class T>
 class Plan {
  public:
@@ -116,7 +117,7 @@ class Plan {
   // Bluestein's method is used.
   bool uses_bluestein() const;
 
-  // The passes, for people: "4x4x4x5" or "bluestein 1009 through 2048: 4x4x4x4x4x2".
+  // The steps, for people: "8x5x8" for 320, or "bluestein 1009 through 2048: 8x4x8x8".
   std::string Describe() const;
 
  private:

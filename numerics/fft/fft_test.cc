@@ -457,7 +457,16 @@ TEST(GoodSizeTest, IsSmoothAndNotTwiceTheLength) {
   }
 }
 
+TYPED_TEST(FftTest, ClaimsNoMoreThanFourUnitsADoublingForPowersOfTwo) {
+  for (int bits = 1; bits <= 20; ++bits) {
+    const int64_t n = int64_t{1} << bits;
+    EXPECT_LE(MakePlan<TypeParam>(n).L2ErrorBound(), 4 * LogUnits<TypeParam>(n)) << n;
+  }
+}
+
 TEST(PlanTest, DescribesItselfAndMoves) {
+  EXPECT_EQ(MakePlan<double>(320).Describe(), "8x5x8");
+  EXPECT_EQ(MakePlan<double>(1009).Describe(), "bluestein 1009 through 2048: 8x4x8x8");
   EXPECT_EQ(MakePlan<double>(1).Describe(), "1");
   EXPECT_EQ(MakePlan<double>(16).Describe(), "4x4");
   EXPECT_EQ(MakePlan<double>(13).Describe(), "13");
@@ -512,7 +521,11 @@ TEST(ExactnessTest, EveryInstructionSetGivesTheSameBits) {
     hwy::SetSupportedTargetsForTest(0);
     ++targets;
   }
-  EXPECT_GE(targets, 1);
+#ifdef __EMSCRIPTEN__
+  EXPECT_EQ(targets, 1);
+#else
+  EXPECT_GT(targets, 1);
+#endif
 }
 
 }  // namespace

@@ -20,7 +20,8 @@ namespace assay::fft {
 // What was asked for last is kept: up to kCachedPlans plans of each kind and type, of kCachedPoints
 // points together; a plan longer than that is made anew each time. A plan lives as long as somebody
 // holds it. Any thread may call; one makes a plan at a time.
-// Cost: some tens of nanoseconds where the plan is there. Fails as Create, and remembers no failure.
+// Cost: some tens of nanoseconds where the plan is there. Fails as Create, and remembers no
+// failure.
 inline constexpr int kCachedPlans = 16;
 inline constexpr int64_t kCachedPoints = int64_t{1} << 22;
 template <class T>

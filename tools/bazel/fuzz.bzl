@@ -31,6 +31,9 @@ def _fuzz_impl(_settings, _attr):
             "-g1",
             # ASSAY_DCHECK is on: a fuzzer should trip over it.
             "-UNDEBUG",
+            # Highway's portable target, the baseline otherwise, takes minutes to instrument.
+            "-mssse3",
+            "-DASSAY_FUZZ",
         ],
         _OPTION + "features": [],
         # clang links as for C unless told otherwise, and some checks need the run time of C++.

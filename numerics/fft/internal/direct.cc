@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "numerics/fft/internal/direct.h"
+#include "numerics/fft/internal/targets.h"
 
 #include <algorithm>
 #include <cstdint>

@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "numerics/fft/internal/passes.h"
+#include "numerics/fft/internal/targets.h"
 
 #include <cstdint>
 
 #include "numerics/core/check.h"
 
-// Of the targets that differ by instructions not used here, one each.
-#define HWY_DISABLED_TARGETS (HWY_AVX3_DL | HWY_SSSE3)
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "numerics/fft/internal/passes.cc"
 #include "hwy/foreach_target.h"  // IWYU pragma: keep

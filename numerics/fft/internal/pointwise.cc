@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "numerics/fft/internal/pointwise.h"
+#include "numerics/fft/internal/targets.h"
 
 #include <cstdint>
 
-// Of the targets that differ by instructions not used here, one each.
-#define HWY_DISABLED_TARGETS (HWY_AVX3_DL | HWY_SSSE3)
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "numerics/fft/internal/pointwise.cc"
 #include "hwy/foreach_target.h"  // IWYU pragma: keep
