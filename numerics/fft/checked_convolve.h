@@ -73,7 +73,8 @@ struct CheckedConvolution {
 //   each weight of the product, whichever is cheaper.
 // Fails: kInvalidArgument if a or b is empty, both together are above kMaxSize, the tolerance is
 //   not 0 and not in [2 u, 1], or a number is not finite and that was not asked for (the message
-//   names it); kResourceExhausted without memory.
+//   names it); kResourceExhausted without memory for a plan. What it returns and works on is
+//   allocated as any vector is.
 template <class T>
 absl::StatusOr<CheckedConvolution<T>> ConvolveChecked(std::span<const T> a, std::span<const T> b,
                                                       CheckedOptions options = {});

@@ -105,6 +105,32 @@ TYPED_TEST(ConvolveTest, DirectEqualsTheTwinInBitsAndFftKeepsItsBound) {
   std::printf("[ observed ] worst error / bound: %.4f\n", worst);
 }
 
+TEST(ConvolveErrorBoundTest, HoldsBeyondTheRangeOfSquares) {
+  Random random(3);
+  std::vector<double> a, b;
+  for (int i = 0; i < 100; ++i) {
+    a.push_back(random.Uniform(-1, 1));
+    b.push_back(random.Uniform(-1, 1));
+  }
+  const ConvolveOptions by_fft = {.method = ConvolveMethod::kFft};
+  const double bound = ConvolveErrorBound<double>(a, b, by_fft);
+  // Powers of two go through the bound unchanged, whatever their squares do.
+  for (const auto& [of_a, of_b] : {std::pair{-560, 330}, {-560, 560}, {540, -1000}, {-500, 1000}}) {
+    std::vector<double> scaled_a = a, scaled_b = b;
+    for (double& v : scaled_a) v = std::ldexp(v, of_a);
+    for (double& v : scaled_b) v = std::ldexp(v, of_b);
+    const double scaled = ConvolveErrorBound<double>(scaled_a, scaled_b, by_fft);
+    EXPECT_NEAR(std::ldexp(scaled, -of_a - of_b), bound, 1e-4 * bound) << of_a << " " << of_b;
+    // The products of spectra are in range here, so the bound speaks of them.
+    if (of_a + of_b < 400) {
+      const std::vector<double> c = *Convolve<double>(scaled_a, scaled_b, by_fft);
+      const std::vector<double> direct =
+          *Convolve<double>(scaled_a, scaled_b, {.method = ConvolveMethod::kDirect});
+      for (size_t k = 0; k < c.size(); ++k) EXPECT_LE(std::fabs(c[k] - direct[k]), 2 * scaled);
+    }
+  }
+}
+
 TYPED_TEST(ConvolveTest, ReportsEmptyOperands) {
   using T = TypeParam;
   const std::vector<T> none, one = {1};

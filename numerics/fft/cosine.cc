@@ -9,7 +9,9 @@
 #include "absl/strings/str_cat.h"
 #include "numerics/core/check.h"
 #include "numerics/core/elementary.h"
+#include "numerics/fft/internal/column_tables.h"
 #include "numerics/fft/internal/lines.h"
+#include "numerics/fft/internal/plan_tables.h"
 
 namespace assay::fft {
 namespace {
@@ -115,6 +117,8 @@ absl::StatusOr<CosinePlan<T>> CosinePlan<T>::Create(CosineKind kind, int64_t n, 
   } else if (type == CosineKind::kDct4 && n % 2 == 0) {
     absl::StatusOr<Plan<T>> half = Plan<T>::Create(n / 2);
     if (!half.ok()) return half.status();
+    if (!internal::CanAllocate<T>(n)) return internal::NoMemory(n);
+    plan.twiddles_.reserve(static_cast<size_t>(n));
     for (int64_t k = 0; k < n / 2; ++k) {
       const std::complex<T> w = UnitRoot<T>(8 * k + 1, 16 * n);
       plan.twiddles_.push_back(w.real());
@@ -131,6 +135,8 @@ absl::StatusOr<CosinePlan<T>> CosinePlan<T>::Create(CosineKind kind, int64_t n, 
       bound = e + 3.03 * u;
     } else {
       const T factor = type == CosineKind::kDct2 ? T{2} : T{1};
+      if (!internal::CanAllocate<T>(n + 2)) return internal::NoMemory(n);
+      plan.twiddles_.reserve(static_cast<size_t>(n + 2));
       for (int64_t k = 0; k <= n / 2; ++k) {
         const std::complex<T> w = UnitRoot<T>(k, 4 * n);
         plan.twiddles_.push_back(factor * w.real());

@@ -8,9 +8,11 @@
 #include "absl/strings/str_cat.h"
 #include "numerics/core/check.h"
 #include "numerics/fft/internal/bounds.h"
+#include "numerics/fft/internal/column_tables.h"
 #include "numerics/fft/internal/costs.h"
 #include "numerics/fft/internal/direct.h"
 #include "numerics/fft/internal/lines.h"
+#include "numerics/fft/internal/plan_tables.h"
 
 namespace assay::fft {
 
@@ -49,6 +51,8 @@ absl::StatusOr<OverlapSave<T>> OverlapSave<T>::Create(std::span<const T> filter,
   }
   absl::StatusOr<RealPlan<T>> plan = RealPlan<T>::Create(block);
   if (!plan.ok()) return plan.status();
+  const int64_t needed = block + plan->scratch_size() + 2 * plan->spectrum_size();
+  if (!internal::CanAllocate<T>(needed)) return internal::NoMemory(block);
   std::vector<T> padded(static_cast<size_t>(block));
   std::vector<T> scratch(static_cast<size_t>(plan->scratch_size()));
   std::vector<std::complex<T>> spectrum(static_cast<size_t>(plan->spectrum_size()));

@@ -16,11 +16,24 @@ namespace assay::fft::internal {
 template <class T>
 inline constexpr double kUnit = static_cast<double>(std::numeric_limits<T>::epsilon()) / 2;
 
-// An upper bound on |x|_2, barring underflow: the sum's rounding is paid for by the last factor.
+// An upper bound on |x|_2; the sum's rounding is paid for by the last factor. Neither large nor
+// small elements leave the range on the way.
 template <class T>
 double NormBound(std::span<const T> x) {
-  double sum = 0;
-  for (const T& v : x) sum += static_cast<double>(v) * static_cast<double>(v);
+  double sum = 0, largest = 0;
+  for (const T& v : x) {
+    const double magnitude = std::fabs(static_cast<double>(v));
+    sum += magnitude * magnitude;
+    if (magnitude > largest) largest = magnitude;
+  }
+  if (!(sum > 1e-280 && sum < 1e300) && largest > 0 && std::isfinite(largest)) {
+    sum = 0;
+    for (const T& v : x) {
+      const double share = static_cast<double>(v) / largest;
+      sum += share * share;
+    }
+    return largest * (std::sqrt(sum) * (1 + 1e-5));
+  }
   return std::sqrt(sum) * (1 + 1e-5);
 }
 

@@ -27,6 +27,11 @@ std::unique_ptr<T[]> Allocate(int64_t count) {
 }
 
 template <class T>
+bool CanAllocate(int64_t count) {
+  return Allocate<T>(count) != nullptr;
+}
+
+template <class T>
 void UnitRoots(int64_t k, int64_t count, int64_t n, std::complex<T>* roots) {
   constexpr int64_t kChunk = 256;
   const double den = static_cast<double>(4 * n);
@@ -297,6 +302,8 @@ template class RootTable<float>;
 template class RootTable<double>;
 template std::unique_ptr<float[]> Allocate(int64_t);
 template std::unique_ptr<double[]> Allocate(int64_t);
+template bool CanAllocate<float>(int64_t);
+template bool CanAllocate<double>(int64_t);
 template void FillRoots(Roots<float>*);
 template void FillRoots(Roots<double>*);
 template bool MakeColumn(int64_t, ColumnTables<float>*);

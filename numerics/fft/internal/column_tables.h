@@ -35,6 +35,10 @@ class RootTable {
 template <class T>
 std::unique_ptr<T[]> Allocate(int64_t count);
 
+// Whether `count` numbers can be had, to ask before a container that would throw.
+template <class T>
+bool CanAllocate(int64_t count);
+
 template <class T>
 void FillRoots(Roots<T>* roots);
 
