@@ -11,8 +11,18 @@
 #include "numerics/core/check.h"
 #include "numerics/core/elementary.h"
 #include "numerics/core/random.h"
+#include "numerics/expression/analyse.h"
 
 namespace assay::expression {
+
+namespace {
+
+// Seeds of the points by which splits are kept, and of those that only the score sees, are the
+// search's own with these bits turned.
+constexpr uint64_t kSplitChecks = uint64_t{1} << 62;
+constexpr uint64_t kHeldOut = uint64_t{1} << 63;
+
+}  // namespace
 
 const std::array<HammingProblem, 27>& HammingProblems() {
   using Problems = std::array<HammingProblem, 27>;
@@ -118,11 +128,29 @@ Rewrite Mend(const HammingProblem& problem, int points, uint64_t seed, Graph* gr
   const std::optional<int> id = Read(problem.text, graph, &error);
   ASSAY_CHECK(id.has_value());
   SearchOptions options;
-  options.branches = true;
+  options.split_checks = PointsOf(problem, points, seed ^ kSplitChecks);
   options.expansions = 200;
   options.candidates = 4000;
   options.seed = seed;
   return FindRewrite(graph, *id, PointsOf(problem, points, seed), options);
+}
+
+HeldOut Score(const HammingProblem& problem, const Graph& graph, const Rewrite& rewrite, int count,
+              uint64_t seed) {
+  HeldOut score;
+  for (const Point& point : PointsOf(problem, count, seed ^ kHeldOut)) {
+    FormatValues values(&graph, Format::kF64, point);
+    TrueValues truth(&graph, point);
+    const BigFloat& value = truth(rewrite.original.id).value;
+    score.before += ErrorOf(Format::kF64, values(rewrite.original.id), value).bits;
+    score.after += ErrorOf(Format::kF64, values(FormAt(rewrite, point).id), value).bits;
+    ++score.points;
+  }
+  if (score.points > 0) {
+    score.before /= score.points;
+    score.after /= score.points;
+  }
+  return score;
 }
 
 }  // namespace assay::expression

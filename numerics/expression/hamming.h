@@ -42,8 +42,19 @@ const std::array<HammingProblem, 27>& HammingProblems();
 // do not give as many.
 std::vector<Point> PointsOf(const HammingProblem& problem, int count, uint64_t seed);
 
-// What the search makes of a problem at its points, with branches.
+// What the search makes of a problem, in two forms where one does not do: chosen at
+// `points` points, a split kept by as many others. The graph must be empty (not checked).
 Rewrite Mend(const HammingProblem& problem, int points, uint64_t seed, Graph* graph);
+
+// Mean bits of error in f64 of a problem as typed and as rewritten, at `count` points held out:
+// Mend, given the same seed, has seen none of them.
+struct HeldOut {
+  double before = 0;
+  double after = 0;
+  int points = 0;  // 0 and no errors if the problem gave no points
+};
+HeldOut Score(const HammingProblem& problem, const Graph& graph, const Rewrite& rewrite, int count,
+              uint64_t seed);
 
 }  // namespace assay::expression
 

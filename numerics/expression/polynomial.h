@@ -35,7 +35,8 @@ struct Fraction {
 inline constexpr size_t kMaxTerms = 24;  // of a numerator; beyond that nothing is expanded
 
 // The expression as a fraction; empty where it grows beyond kMaxTerms or its coefficients beyond 63
-// bits. May add nodes to the graph.
+// bits. May add nodes to the graph, also where it comes out empty. Cost: linear in the expression's
+// parts times at most kMaxTerms^2 products of monomials each.
 std::optional<Fraction> ToFraction(Graph* graph, int id);
 
 // The fraction, common factors cancelled, as an expression.

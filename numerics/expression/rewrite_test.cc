@@ -2,6 +2,7 @@
 #include "numerics/expression/rewrite.h"
 
 #include <cmath>
+#include <cstdlib>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -242,11 +243,36 @@ TEST(RewriteTest, SplitsTheLineWhereOneFormDoesNotDo) {
   for (int i = -12; i <= 12; ++i)
     points.push_back({BigFloat(i * std::ldexp(1.0, i < 0 ? -3 * i : 3 * i))});
   SearchOptions options;
-  options.branches = true;
+  for (int i = -11; i <= 11; i += 2)
+    options.split_checks.push_back({BigFloat(1.25 * i * std::ldexp(1.0, 3 * std::abs(i)))});
   const Rewrite rewrite = FindRewrite(&graph, id, points, options);
   ASSERT_TRUE(rewrite.best.has_value());
   EXPECT_LT(rewrite.best->mean_bits, 1.5);
   EXPECT_GT(rewrite.original.mean_bits, 15);
+  // One of the two is right on one side only.
+  ASSERT_TRUE(rewrite.below.has_value());
+  EXPECT_TRUE(rewrite.threshold.IsZero());
+  EXPECT_EQ(FormAt(rewrite, {BigFloat(-1.0)}).id, rewrite.below->id);
+  EXPECT_EQ(FormAt(rewrite, {BigFloat(0.0)}).id, rewrite.best->id);
+  EXPECT_NE(rewrite.below->id, rewrite.best->id);
+}
+
+TEST(RewriteTest, KeepsNoSplitThatOtherPointsOrTooFewDoNotBearOut) {
+  Graph graph;
+  const int id = *Parse("-x + sqrt(x * x + 1)", &graph);
+  const auto at = [](int i) { return Point{BigFloat(i * std::ldexp(1.0, 3 * std::abs(i)))}; };
+  std::vector<Point> points;
+  for (int i = -12; i <= 12; ++i) points.push_back(at(i));
+  // Where x < 0 the form as typed is good: two save nothing there.
+  SearchOptions options;
+  for (int i = 1; i <= 12; ++i) options.split_checks.push_back(at(-i));
+  EXPECT_FALSE(FindRewrite(&graph, id, points, options).below.has_value());
+  // Two points of one sign are too few for a form of their own.
+  std::vector<Point> few = {at(-9), at(-8)};
+  for (int i = 6; i <= 12; ++i) few.push_back(at(i));
+  options.split_checks = points;
+  const Rewrite rewrite = FindRewrite(&graph, id, few, options);
+  EXPECT_FALSE(rewrite.below.has_value() && rewrite.threshold.IsZero());
 }
 
 TEST(RewriteTest, IsTheSameEveryTime) {

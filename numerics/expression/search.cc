@@ -33,13 +33,7 @@ class Search {
         original_(id),
         options_(options),
         most_(graph->CountOperations(id) + kMostGrowth) {
-    for (const Point& point : points) {
-      FormatValues values(graph, options.format, point);
-      TrueValues truth(graph, values.point());
-      const BigFloat value = truth(id).value;
-      if (!value.IsFinite()) continue;
-      near_.push_back({std::move(values), std::move(truth), value});
-    }
+    for (const Point& point : points) Keep(point, &near_);
     // Far from them, where a coincidence of the points would show.
     Random random(options.seed, 9000);
     for (int i = 0; i < kFarPoints; ++i) {
@@ -66,7 +60,7 @@ class Search {
         ++result.refused;
         continue;
       }
-      if (!options_.branches && current.mean_bits <= options_.good_enough) break;
+      if (options_.split_checks.empty() && current.mean_bits <= options_.good_enough) break;
       const std::vector<std::pair<int, const char*>> neighbours =
           rewriter_.Neighbours(&graph_, current.id);
       for (const auto& [id, rule] : neighbours) {
@@ -79,7 +73,7 @@ class Search {
     }
     result.candidates = static_cast<int>(pool_.size());
     Choose(&result);
-    if (options_.branches) Split(&result);
+    if (!options_.split_checks.empty()) Split(&result);
     return result;
   }
 
@@ -210,13 +204,18 @@ class Search {
     }
   }
 
-  // Two forms where one does not do: for every variable and every cut of the points in its order,
-  // the best form on either side.
+  // Two forms where one does not do: for every variable and every cut of the points in its order
+  // that leaves kFewest on either side, the best form there. A form for fewer would be one for
+  // those points alone.
   void Split(Rewrite* result) {
-    const double alone = result->best ? result->best->mean_bits : result->original.mean_bits;
-    double least = alone - 1;
+    constexpr size_t kFewest = 3;
     // The shorter first: a longer one has to gain so many bits at every point.
     constexpr double kWorthwhile = 0.25;
+    std::vector<Near> checks;
+    for (const Point& point : options_.split_checks) Keep(point, &checks);
+    const Rewrite alone = *result;
+    double least = (alone.best ? *alone.best : alone.original).mean_bits;
+    double least_checked = MeanBits(alone, &checks);
     std::vector<double> keys;
     for (const Candidate& c : pool_) keys.push_back(c.operations);
     const std::vector<size_t> useful = OrderOf(keys);
@@ -224,7 +223,16 @@ class Search {
       double sum = 0;
       size_t candidate = 0;
     };
-    for (size_t v = 0; v < graph_.variables().size() && !near_.empty(); ++v) {
+    struct Cut {
+      size_t variable;
+      BigFloat threshold;
+      size_t below;
+      size_t above;
+      double mean;
+      double worst;
+    };
+    std::vector<Cut> cuts;
+    for (size_t v = 0; v < graph_.variables().size(); ++v) {
       const auto at = [&](size_t i) -> const BigFloat& { return near_[i].values.point()[v]; };
       keys.clear();
       for (size_t i = 0; i < near_.size(); ++i) keys.push_back(at(i).ToDouble());
@@ -248,29 +256,61 @@ class Search {
           }
         }
       }
-      for (size_t k = 1; k < order.size(); ++k) {
-        if (at(order[k - 1]) == at(order[k])) continue;
-        const double mean = (left[k].sum + right[k].sum) / static_cast<double>(order.size());
-        if (mean >= least || !Verified(left[k].candidate) || !Verified(right[k].candidate))
-          continue;
-        least = mean;
-        result->variable = static_cast<int>(v);
+      for (size_t k = kFewest; k + kFewest <= order.size(); ++k) {
+        const BigFloat& below = at(order[k - 1]);
+        const BigFloat& above = at(order[k]);
+        if (below == above) continue;
         // 0 between the signs, else the first value of the right side.
-        const BigFloat& cut = at(order[k]);
-        result->threshold = at(order[k - 1]).IsNegative() && !cut.IsNegative() ? BigFloat() : cut;
-        result->below = pool_[left[k].candidate].measured;
-        result->best = pool_[right[k].candidate].measured;
-        double worst = 0;
+        const bool signs = below.IsNegative() && !above.IsNegative();
+        Cut cut{v, signs ? BigFloat() : above, left[k].candidate, right[k].candidate, 0, 0};
+        cut.mean = (left[k].sum + right[k].sum) / static_cast<double>(order.size());
         for (size_t i = 0; i < order.size(); ++i) {
-          worst =
-              std::max(worst, pool_[i < k ? left[k].candidate : right[k].candidate].bits[order[i]]);
+          cut.worst = std::max(cut.worst, pool_[i < k ? cut.below : cut.above].bits[order[i]]);
         }
-        for (Measured* m : {&*result->below, &*result->best}) {
-          m->mean_bits = mean;
-          m->worst_bits = worst;
-        }
+        cuts.push_back(std::move(cut));
       }
     }
+    // Cuts at 0 first: a value between the points is as good as its neighbours, 0 has a reason.
+    // Each must save a bit over what is kept already, also at the points for checking.
+    keys.clear();
+    for (const Cut& cut : cuts) keys.push_back(cut.threshold.IsZero() ? 0 : 1);
+    for (const size_t i : OrderOf(keys)) {
+      const Cut& cut = cuts[i];
+      if (cut.mean > least - 1 || !Verified(cut.below) || !Verified(cut.above)) continue;
+      Rewrite split = alone;
+      split.variable = static_cast<int>(cut.variable);
+      split.threshold = cut.threshold;
+      split.below = pool_[cut.below].measured;
+      split.best = pool_[cut.above].measured;
+      for (Measured* m : {&*split.below, &*split.best}) {
+        m->mean_bits = cut.mean;
+        m->worst_bits = cut.worst;
+      }
+      const double checked = MeanBits(split, &checks);
+      if (checks.empty() || checked > least_checked - 1) continue;
+      least = cut.mean;
+      least_checked = checked;
+      *result = std::move(split);
+    }
+  }
+
+  // Of error, over points, of what a rewrite puts there.
+  double MeanBits(const Rewrite& rewrite, std::vector<Near>* points) const {
+    double sum = 0;
+    for (Near& near : *points) {
+      const int id = FormAt(rewrite, near.values.point()).id;
+      sum += ErrorOf(options_.format, near.values(id), near.value).bits;
+    }
+    return points->empty() ? 0 : sum / static_cast<double>(points->size());
+  }
+
+  // Adds a point to those measured at, unless the original has no value there.
+  void Keep(const Point& point, std::vector<Near>* points) const {
+    FormatValues values(&graph_, options_.format, point);
+    TrueValues truth(&graph_, values.point());
+    BigFloat value = truth(original_).value;
+    if (!value.IsFinite()) return;
+    points->push_back({std::move(values), std::move(truth), std::move(value)});
   }
 
   Graph& graph_;
@@ -305,6 +345,13 @@ std::vector<Point> PointsAround(const Point& point, Format format, int count, ui
     points.push_back(std::move(p));
   }
   return points;
+}
+
+const Measured& FormAt(const Rewrite& rewrite, const Point& point) {
+  if (!rewrite.best) return rewrite.original;
+  if (!rewrite.below) return *rewrite.best;
+  const bool below = point[static_cast<size_t>(rewrite.variable)] < rewrite.threshold;
+  return below ? *rewrite.below : *rewrite.best;
 }
 
 bool EqualAt(TrueValues* truth, int first, int second) {

@@ -16,8 +16,8 @@
 //
 // Cost at 200 bits: 0.2 to 0.3 microseconds for + - *, 0.5 for /, 2 for sqrt, 3 to 40 for
 // functions; all grow with the square of the bits or faster. Exact: integers only (a double's
-// logarithm starts an iteration that does not depend on it). Source: P. Zimmermann, "Reliable
-// computing with GNU MPFR" (2010) for the plan; A. Ziv, "Fast
+// logarithm starts an iteration that does not depend on it).
+// Sources: P. Zimmermann, "Reliable computing with GNU MPFR" (2010) for the plan; A. Ziv, "Fast
 //   evaluation of elementary mathematical functions with correctly rounded last bit" (1991).
 #ifndef ASSAY_NUMERICS_FLOATING_BIG_FLOAT_H_
 #define ASSAY_NUMERICS_FLOATING_BIG_FLOAT_H_
@@ -38,7 +38,9 @@ namespace assay::floating {
 inline constexpr int kTrigonometricLimit = 2048;
 
 // What an operation rounds to: `bits` significant bits (1 to 1,000,000), the last of them worth at
-// least 2^least.
+// least 2^least. Other `bits` are not checked. Below 1 a rounded result is a power of two
+// or 0, and functions mean nothing; beyond 1,000,000 the time grows without bound, and counts of
+// bits, which are ints, overflow at some hundreds of millions.
 struct Precision {
   int bits = 200;
   int64_t least = std::numeric_limits<int64_t>::min();
