@@ -16,8 +16,8 @@
 //   1.4 ulp, kDouble 0.51 ulp); otherwise n terms of one sign (w, q >= 0) that each keep that.
 //   A mean or sum over rows adds up f64 losses with compensation and rounds once.
 // Error of a gradient entry: as Softmax for hard targets without smoothing (f64: 9 u relative);
-// else
-//   9 u (Q p + w q), in f32 2.2 u.
+//   otherwise 9 u (Q p + w q), in f32 2.2 u. Where p is subnormal, up to 1 + 2 / temperature least
+//   subnormals more.
 //
 // Special values: a NaN in a row's logits makes its loss and gradient NaN, as does a row with
 //   +inf in two places or more whose target is one of them (the loss is then log k, the limit when
@@ -86,6 +86,8 @@ struct Loss {
 
 // Hard targets.
 //   x: [rows, cols] logits.   targets: [rows], each in [0, cols) or ignore_index.
+// Weights count by their ratios alone in a mean, so tiny ones, subnormal too, do no harm; where
+// those of the targets add up to 2^1022 or more, it fails with InvalidArgument.
 // Where the weight is 0 (all rows ignored, or only targets of weight 0) a mean is 0 and so is its
 // gradient; PyTorch gives NaN. The caller sees it by `weight`.
 // Fail with InvalidArgument for shapes and options that do not fit, OutOfRange for a target (with
