@@ -174,7 +174,7 @@ TEST(MomentsTest, EveryVectorWidthGivesTheSameBitsAndTheOnesOnRecord) {
   }
   hwy::SetSupportedTargetsForTest(0);
   hwy::GetChosenTarget().Update(hwy::SupportedTargets());
-  EXPECT_GE(targets, 1);
+  EXPECT_GE(targets, HWY_ARCH_WASM ? 1 : 2);
   std::vector<uint8_t> bytes(8 * expected.size());
   for (size_t i = 0; i < expected.size(); ++i) StoreLittleEndian(expected[i], bytes.data() + 8 * i);
   EXPECT_EQ(Sha256Hex(bytes), "e93f80432fe99bec2bcba757b8b695d2e6335d2a7b3f60a5125aeb9d2d936323");

@@ -135,7 +135,7 @@ TEST(NormTest, EveryVectorWidthGivesTheSameBitsAndTheOnesOnRecord) {
   }
   hwy::SetSupportedTargetsForTest(0);
   hwy::GetChosenTarget().Update(hwy::SupportedTargets());
-  EXPECT_GE(targets, 1);
+  EXPECT_GE(targets, HWY_ARCH_WASM ? 1 : 2);
   std::vector<uint8_t> bytes(8 * expected.size());
   for (size_t i = 0; i < expected.size(); ++i) StoreLittleEndian(expected[i], bytes.data() + 8 * i);
   EXPECT_EQ(Sha256Hex(bytes), "d9f7de97d6c9bd7894ca11985e262c5c928073316f0d5807e6447b2d8fdf379b");

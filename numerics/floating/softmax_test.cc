@@ -81,6 +81,23 @@ TEST(SignedLogSumExpTest, KeepsTheSign) {
   EXPECT_EQ(SignedLogSumExp(Doubles{kInf, 0}, Doubles{0, 1}).log_abs, 0);
 }
 
+// Expected values here and in the other tests of extreme sizes: 60 decimal digits, rounded.
+TEST(SignedLogSumExpTest, WeightsCountWhenTheLargestTermIsFound) {
+  const auto expect = [](const Doubles& x, const Doubles& w, double log_abs, int sign) {
+    const SignedLog result = SignedLogSumExp(x, w);
+    EXPECT_NEAR(result.log_abs, log_abs, 4 * 0x1p-53 + 0x1p-53 * std::fabs(log_abs));
+    EXPECT_EQ(result.sign, sign);
+  };
+  expect({0, 0}, {1.7e308, 1.7e308}, 710.41998407378819, 1);
+  expect({0, 0}, {-1.7e308, -1.7e308}, 710.41998407378819, -1);
+  expect({750, 0}, {5e-324, 1.7e308}, 709.72683689322824, 1);
+  expect({1000, 0}, {5e-324, -1e-300}, 255.55992807861874, 1);
+  expect({-5e3, 0}, {1, 1}, 0, 1);
+  expect({1e308, -1e308}, {5e-324, 1.7e308}, 1e308, 1);
+  // The shift and the weight's logarithm cancel.
+  expect({-700}, {1.0142320547350045e304}, -1.643270082317529e-17, 1);
+}
+
 TEST(SoftmaxTest, SmallCasesByHandAndInPlace) {
   EXPECT_EQ(SoftmaxOf({7}), Doubles{1});
   EXPECT_EQ(SoftmaxOf({-2, -2}), (Doubles{0.5, 0.5}));
@@ -210,7 +227,7 @@ TEST(SoftmaxTest, EveryVectorWidthGivesTheSameBits) {
   }
   hwy::SetSupportedTargetsForTest(0);
   hwy::GetChosenTarget().Update(hwy::SupportedTargets());
-  EXPECT_GE(targets, 1);
+  EXPECT_GE(targets, HWY_ARCH_WASM ? 1 : 2);
 }
 
 TEST(SoftmaxTest, SinglePrecisionMasksAndSpecialValues) {
@@ -358,6 +375,56 @@ TEST(SoftmaxRowsTest, LargeOutputsThatPassTheCachesHoldTheSameBits) {
   }
 }
 
+struct Scaled {
+  Doubles softmax;
+  Doubles logs;
+  double lse;
+};
+Scaled AtTemperature(const Doubles& x, double temperature) {
+  Scaled result = {Doubles(x.size()), Doubles(x.size()), 0};
+  SoftmaxOptions options;
+  options.temperature = temperature;
+  const int64_t n = static_cast<int64_t>(x.size());
+  const MatrixView<const double> row(x, 1, n);
+  EXPECT_TRUE(SoftmaxRows(row, MatrixView<double>(result.softmax, 1, n), options).ok());
+  EXPECT_TRUE(LogSoftmaxRows(row, MatrixView<double>(result.logs, 1, n), options).ok());
+  EXPECT_TRUE(LogSumExpRows(row, std::span<double>(&result.lse, 1), options).ok());
+  return result;
+}
+
+TEST(SoftmaxRowsTest, DifferencesAndTemperaturesOfAnySize) {
+  constexpr double kU = 0x1p-53;
+  const Scaled hot = AtTemperature({1.7e308, -1.7e308}, 1e308);
+  EXPECT_NEAR(hot.softmax[0], 0.9677045353015495, 6 * kU);
+  EXPECT_NEAR(hot.softmax[1], 0.032295464698450516, 6 * kU * 0.0323);
+  EXPECT_NEAR(hot.logs[1], -3.432828470424865, 6 * kU * 3.44);
+  EXPECT_NEAR(hot.lse, 0x1.bb9aa58a0d70ap+0, 2 * kU);
+  const Scaled warm = AtTemperature({1.7e308, -1.7e308}, 10);
+  EXPECT_EQ(warm.softmax, (Doubles{1, 0}));
+  EXPECT_NEAR(warm.logs[1] / -3.4e307, 1, 2 * kU);
+  EXPECT_EQ(warm.lse, 1.7e307);
+  // A power of two in both the logits and the temperature changes nothing.
+  const Doubles x = {3.5, -1.25, 0.75, -0x1.23456789abcdep+4};
+  const Scaled expected = AtTemperature(x, 1.3);
+  for (const int k : {-1015, -900, -600, -490, 490, 600, 900, 1015}) {
+    Doubles scaled = x;
+    for (double& value : scaled) value = std::ldexp(value, k);
+    const Scaled result = AtTemperature(scaled, std::ldexp(1.3, k));
+    EXPECT_EQ(result.softmax, expected.softmax) << k;
+    EXPECT_EQ(result.logs, expected.logs) << k;
+    EXPECT_EQ(result.lse, expected.lse) << k;
+  }
+  EXPECT_EQ(AtTemperature({1e308}, 1e-5).lse, kInf);
+  EXPECT_EQ(AtTemperature({0}, 3).lse, 0);
+  EXPECT_EQ(AtTemperature({5e-324}, 0x1p-1074).lse, 1);
+}
+
+// So little is added to the quotient that its rounding and that of the sum would both count.
+TEST(SoftmaxRowsTest, LogSumExpRoundsTheQuotientAndTheSumOnce) {
+  EXPECT_EQ(AtTemperature({0x1.800cac083126ep+9, 0x1.67e645a1cac08p+9}, 3).lse,
+            0x1.000872b1d61b8p+8);
+}
+
 TEST(SoftmaxRowsTest, PoliciesAndRefusals) {
   const std::vector<float> x = {1, 2, -kInfF, -kInfF};
   std::vector<float> y(4, 9.0f);
@@ -440,6 +507,27 @@ TEST(SoftmaxGradientTest, MaskedEntriesStayOutOfIt) {
                                      MatrixView<const float>(finite, 1, 3), out)
                   .ok());
   EXPECT_EQ(dx, (std::vector<float>{-6.0f, 2.0f, 4.0f}));
+}
+
+TEST(SoftmaxGradientTest, SumsAndDifferencesOfLargeGradientsDoNotOverflow) {
+  const auto gradient = [](bool logs, const Doubles& y, const Doubles& g) {
+    Doubles dx(2);
+    const MatrixView<const double> y_row(y, 1, 2), g_row(g, 1, 2);
+    const MatrixView<double> out(dx, 1, 2);
+    EXPECT_TRUE(
+        (logs ? LogSoftmaxGradientRows(y_row, g_row, out) : SoftmaxGradientRows(y_row, g_row, out))
+            .ok());
+    return dx;
+  };
+  // exp(y) is 1/2 to within 2^-53, so the exact result is 0 to within 2^-52 of g.
+  for (const double value : gradient(true, {-kLn2, -kLn2}, {1e308, 1e308})) {
+    EXPECT_LE(std::fabs(value), 0x1p-52 * 1e308);
+  }
+  EXPECT_EQ(gradient(true, {0, -kInf}, {1e308, 1.7e308}), (Doubles{-1.7e308, 1.7e308}));
+  EXPECT_EQ(gradient(false, {0.5, 0.5}, {1e308, 1e308}), (Doubles{0, 0}));
+  const Doubles dx = gradient(false, {0.125, 0.875}, {1.6e308, -1.6e308});
+  EXPECT_NEAR(dx[0] / 3.5e307, 1, 1e-15);
+  EXPECT_NEAR(dx[1] / -3.5e307, 1, 1e-15);
 }
 
 TEST(NaiveSoftmaxTest, FailsWhereTheArticleSaysItDoes) {
