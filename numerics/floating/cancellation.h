@@ -67,11 +67,12 @@ enum class VarianceMethod {
 // The sample variance of x (n >= 2; NaN for fewer), all sums from left to right in T.
 // With k = |x| / (sqrt(n - 1) standard deviation), the condition number of the problem, and u the
 // unit roundoff, the relative error is at most about
-//   kOnePass: n u k^2;  kTwoPass: n u + n^2 u^2 k^2;  kTwoPassCorrected: n u + n^3 u^3 k^2 ...;
+//   kOnePass: n u k^2;  kTwoPass: n u + n^2 u^2 k^2;  kTwoPassCorrected: n u + n^3 u^3 k^2;
 //   kWelford: n u k.
 // A NaN or infinity in x: NaN. Overflows where the squares do; moments.h does not, and is faster
-// and better. Source: Chan, Golub, LeVeque, Algorithms for computing the sample
-//   variance (The American Statistician 37, 1983).
+// and better.
+// Source: Chan, Golub, LeVeque, Algorithms for computing the sample variance (The American
+//   Statistician 37, 1983).
 template <BinaryFloat T>
 T Variance(std::span<const T> x, VarianceMethod method);
 

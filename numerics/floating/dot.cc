@@ -330,8 +330,6 @@ void Feed(std::span<const T> x, std::span<const T> y, Sum* sum) {
 
 template <class T>
 using Result = std::conditional_t<std::is_same_v<T, double>, double, float>;
-template <class T>
-using Operand = std::conditional_t<std::is_same_v<T, double>, double, float>;
 
 template <class T>
 Result<T> ExactImpl(std::span<const T> x, std::span<const T> y) {
@@ -363,10 +361,10 @@ Result<T> Impl(std::span<const T> x, std::span<const T> y) {
 
 #define ASSAY_DEFINE(T)                                        \
   Result<T> Dot(std::span<const T> x, std::span<const T> y) {  \
-    return Impl<PairwiseDot<Operand<T>>>(x, y);                \
+    return Impl<PairwiseDot<Result<T>>>(x, y);                 \
   }                                                            \
   Result<T> Dot2(std::span<const T> x, std::span<const T> y) { \
-    return Impl<CompensatedDot<Operand<T>>>(x, y);             \
+    return Impl<CompensatedDot<Result<T>>>(x, y);              \
   }                                                            \
   Result<T> ExactDot(std::span<const T> x, std::span<const T> y) { return ExactImpl(x, y); }
 ASSAY_DEFINE(double)

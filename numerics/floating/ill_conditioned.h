@@ -4,9 +4,8 @@
 //
 // Exact profile: the same numbers everywhere for the same state of the generator. Cost: n exact
 // accumulations and roundings.
-// Source: Ogita, Rump, Oishi, Accurate sum and dot product (2005), algorithm 6.1 (GenDot); the sum
-// is
-//   made in the same way.
+// Source: Ogita, Rump, Oishi, Accurate sum and dot product (2005), algorithm 6.1 (GenDot); the
+//   sum is made in the same way.
 #ifndef ASSAY_NUMERICS_FLOATING_ILL_CONDITIONED_H_
 #define ASSAY_NUMERICS_FLOATING_ILL_CONDITIONED_H_
 

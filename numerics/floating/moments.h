@@ -13,7 +13,7 @@
 //   and Welford's n u k)
 //   mean: 2 u |mean| + 25 u (standard deviation)
 //
-// Range: no finite x overflows or underflows the way; numbers far from 1 are held with a common
+// Range: no finite x overflows or underflows on the way; numbers far from 1 are held with a common
 // power of two. The variance of numbers around 1e200 is infinite, being 1e400, yet their standard
 // deviation is right.
 // Special values: a NaN, or infinities of both signs: all results NaN. Infinities of one sign: the

@@ -56,10 +56,9 @@ using IntegerProduct = ExactProduct<int64_t>;
 // Proofs: kNtt, |c[k]| <= min(|a|_1 |b|_inf, |a|_inf |b|_1), rounded upwards, is below half the
 //   product of the primes. kFft, the bound on the error of a convolution by FFT (fft's convolve.h)
 //   is below 1/4 for all parts; parts are balanced, so that their norms are small.
-// Cost: the cheaper of schoolbook and kNtt by a count that was measured (exact_product.cc); some 2
-// to
-//   4 ns a coefficient for each prime with AVX-512. kFft costs more than kNtt everywhere, and is
-//   there to compare with. a and b the same memory: a square, two transforms for three.
+// Cost: the cheaper of schoolbook and kNtt by a count that was measured (exact_product.cc); some
+//   2 to 4 ns a coefficient for each prime with AVX-512. kFft costs more than kNtt everywhere, and
+//   is there to compare with. a and b the same memory: a square, two transforms for three.
 // Fails: kInvalidArgument if a or b is empty or the product too long; kOutOfRange if a coefficient
 //   of the product does not fit an int64 (the message names the first): nothing wraps;
 //   kFailedPrecondition if options.route is not proved for these operands; kResourceExhausted
