@@ -36,10 +36,13 @@ struct Target {
   int64_t soft_stride = 1;
   double smoothing = 0;
   std::span<const double> weights = {};
+  double unit = 1;      // a power of two that the weights are multiplied by
   int64_t classes = 0;  // that smoothing is spread over
 
   bool plain() const { return soft == nullptr && smoothing == 0; }
-  double Weight(int64_t c) const { return weights.empty() ? 1 : weights[static_cast<size_t>(c)]; }
+  double Weight(int64_t c) const {
+    return weights.empty() ? unit : weights[static_cast<size_t>(c)] * unit;
+  }
   // w[c] q[c], for a class that is not masked out.
   double At(int64_t c) const {
     double q = soft != nullptr ? static_cast<double>(soft[c * soft_stride]) : (c == hard ? 1 : 0);
@@ -57,14 +60,14 @@ class RowLoss {
         row_(row),
         policy_(options.all_masked),
         temperature_(options.temperature),
-        z_loss_(z_loss),
+        z_loss_(z_loss * target.unit),
         target_(target) {
     if (target_.smoothing != 0) {
       for (int64_t c = 0; c < row.n; ++c) target_.classes += Kept(c) ? 1 : 0;
     }
   }
 
-  // The loss. With gradient: call Gradient after it.
+  // The loss, times the target's unit, as is the gradient. With gradient: call Gradient after it.
   double Value(bool gradient) {
     summary_ = engine_.Summarise(gradient);
     if (summary_.kind == Kind::kNaN) return kNaN;
@@ -169,7 +172,10 @@ class RowLoss {
     }
     return 0.0 - engine_.LogShare(x, summary_, log_total_);
   }
-  double LogSumExp() const { return summary_.max / temperature_ + log_total_; }
+  double LogSumExp() const {
+    if (summary_.kind != Kind::kOrdinary) return summary_.max;
+    return engine_.LogSumExp(summary_, log_total_);
+  }
 
   void SpecialGradient(double scale, T* g, int64_t stride) const {
     const double share = 1.0 / static_cast<double>(std::max<int64_t>(1, summary_.infinities));
@@ -197,6 +203,10 @@ class RowLoss {
 
 absl::Status CheckTarget(int64_t target, int64_t classes) {
   if (target >= 0 && target < classes) return absl::OkStatus();
+  if (classes == 0) {
+    return absl::OutOfRangeError(
+        absl::StrCat("target is ", target, ", but there are no classes: expected a row of logits"));
+  }
   return absl::OutOfRangeError(absl::StrCat("target is ", target, ", expected 0 to ", classes - 1));
 }
 
@@ -266,15 +276,20 @@ absl::Status CheckOptions(MatrixView<const T> x, const CrossEntropyOptions<T>& o
 template <class T, class TargetOf>
 Loss Run(MatrixView<const T> x, const CrossEntropyOptions<T>& options, Loss loss,
          TargetOf target_of) {
+  const bool mean = options.reduction == Reduction::kMean;
+  // Weights so small that the reciprocal of their sum overflows, and their losses are subnormal,
+  // are taken in a larger unit.
+  const double unit = mean && loss.weight > 0 && loss.weight < 0x1p-900 ? 0x1p300 : 1.0;
   double scale = 1;
-  if (options.reduction == Reduction::kMean) scale = loss.weight > 0 ? 1 / loss.weight : 0;
+  if (mean) scale = loss.weight > 0 ? 1 / (loss.weight * unit) : 0;
   const MatrixView<T>& gradient = options.gradient;
   const bool with_gradient = gradient.data() != nullptr;
   std::vector<double> losses(static_cast<size_t>(x.rows()));
   internal::ForRows(options.softmax.pool, x.rows(), x.cols(), [&](int64_t begin, int64_t end) {
     for (int64_t r = begin; r < end; ++r) {
       T* g = with_gradient ? gradient.data() + r * gradient.row_stride() : nullptr;
-      const Target<T> target = target_of(r);
+      Target<T> target = target_of(r);
+      target.unit = unit;
       const bool ignored = target.hard < 0 && target.soft == nullptr;
       if (ignored || scale == 0) {
         for (int64_t c = 0; with_gradient && c < x.cols(); ++c) g[c * gradient.col_stride()] = T(0);
@@ -289,15 +304,21 @@ Loss Run(MatrixView<const T> x, const CrossEntropyOptions<T>& options, Loss loss
   });
   CompensatedSum sum;
   double special = 0;
+  double largest = 0;
   for (size_t r = 0; r < losses.size(); ++r) {
-    if (!options.losses.empty()) options.losses[r] = static_cast<T>(losses[r]);
-    losses[r] - losses[r] == 0 ? sum.Add(losses[r]) : void(special += losses[r]);
+    if (!options.losses.empty()) options.losses[r] = static_cast<T>(losses[r] / unit);
+    const double size = std::abs(losses[r]);
+    if (size < kInfinity) largest = std::max(largest, size);
+  }
+  const double part = largest > 0x1p900 ? 0x1p-100 : 1.0;  // the sum itself must not overflow
+  for (const double value : losses) {
+    value - value == 0 ? sum.Add(value * part) : void(special += value);
   }
   if (options.reduction == Reduction::kNone) return loss;
-  loss.value = special == 0 ? sum.Value().hi : (special == special ? special : kNaN);
-  if (options.reduction == Reduction::kMean) {
-    loss.value = loss.weight > 0 ? loss.value / loss.weight : 0;
-  }
+  const double divisor = mean ? loss.weight * unit : 1.0;
+  if (divisor == 0) return loss;
+  loss.value = sum.Value().hi / divisor / part;
+  if (special != 0) loss.value = special == special ? special : kNaN;
   return loss;
 }
 
@@ -339,6 +360,10 @@ absl::StatusOr<Loss> CrossEntropyRows(MatrixView<const T> x, std::span<const int
     ++loss.counted;
   }
   loss.weight = weight.Value().hi;
+  if (!(loss.weight < 0x1p1022)) {
+    return absl::InvalidArgumentError(
+        "the class weights of the targets add up to more than 2^1022, expected a smaller sum");
+  }
   return Run(x, options, loss, [&](int64_t r) {
     const int64_t target = targets[static_cast<size_t>(r)];
     return Target<T>{.hard = target == options.ignore_index ? -1 : target,

@@ -44,7 +44,8 @@ TEST(CrossEntropyTest, RefusesTargetsOutOfRange) {
               absl::StatusCode::kOutOfRange);
     EXPECT_EQ(g, (Doubles{7, 7, 7}));
   }
-  EXPECT_EQ(CrossEntropy(Doubles{}, 0).status().message(), "target is 0, expected 0 to -1");
+  EXPECT_EQ(CrossEntropy(Doubles{}, 0).status().message(),
+            "target is 0, but there are no classes: expected a row of logits");
   Doubles g(2);
   EXPECT_EQ(CrossEntropyGradient(Doubles{1, 2, 3}, 0, std::span<double>(g)).code(),
             absl::StatusCode::kInvalidArgument);
@@ -397,6 +398,56 @@ TEST(CrossEntropyRowsTest, LargeWeightsLiftNothingOutOfUnderflow) {
   EXPECT_EQ(g[1], 0);
   EXPECT_NEAR(static_cast<double>(g[2]) / (1e70 * 1.3838965267367376e-87 / (1 + std::exp(1.0))), 1,
               1e-6);
+}
+
+TEST(CrossEntropyRowsTest, WeightsOfAnySizeCountByTheirRatios) {
+  const Doubles x = {0, 1, 2, 0, 0, 0};
+  const MatrixView<const double> view(x, 2, 3);
+  const std::vector<int32_t> targets = {0, 1};
+  const auto run = [&](double size, double smoothing, Doubles* g, Doubles* losses) {
+    const Doubles weights(3, size);
+    CrossEntropyOptions<double> options;
+    options.weights = weights;
+    options.label_smoothing = smoothing;
+    options.gradient = MatrixView<double>(*g, 2, 3);
+    options.losses = *losses;
+    return CrossEntropyRows(view, targets, options);
+  };
+  for (const double smoothing : {0.0, 0.25}) {
+    Doubles expected(6), expected_losses(2), g(6), losses(2);
+    const auto one = run(1, smoothing, &expected, &expected_losses);
+    for (const double size : {0x1p-1060, 0x1p-1000, 0x1p-890, 0x1p900, 0x1p1020}) {
+      const auto loss = run(size, smoothing, &g, &losses);
+      ASSERT_TRUE(loss.ok());
+      EXPECT_EQ(loss->value, one->value) << size;
+      EXPECT_EQ(loss->weight, 2 * size);
+      EXPECT_EQ(g, expected) << size;
+      for (size_t r = 0; r < 2; ++r) EXPECT_EQ(losses[r], expected_losses[r] * size);
+    }
+    // Refused, and nothing written.
+    EXPECT_EQ(run(1e308, smoothing, &g, &losses).status().code(),
+              absl::StatusCode::kInvalidArgument);
+    EXPECT_EQ(g, expected);
+  }
+}
+
+TEST(CrossEntropyRowsTest, SumsOfLargeLossesDoNotOverflowInAMean) {
+  const Doubles x = {0, -1.5e308, 0, -1.5e308};
+  CrossEntropyOptions<double> options;
+  const MatrixView<const double> view(x, 2, 2);
+  EXPECT_EQ(CrossEntropyRows(view, std::vector<int32_t>{1, 1}, options)->value, 1.5e308);
+  options.reduction = Reduction::kSum;
+  EXPECT_EQ(CrossEntropyRows(view, std::vector<int32_t>{1, 1}, options)->value, kInf);
+  EXPECT_EQ(CrossEntropyRows(view, std::vector<int32_t>{1, 0}, options)->value, 1.5e308);
+}
+
+TEST(CrossEntropyRowsTest, DifferencesThatOverflowBeforeTheTemperature) {
+  const Doubles x = {1.7e308, -1.7e308};
+  CrossEntropyOptions<double> options;
+  options.softmax.temperature = 1e308;
+  const auto loss =
+      CrossEntropyRows(MatrixView<const double>(x, 1, 2), std::vector<int32_t>{1}, options);
+  EXPECT_NEAR(loss->value, 3.432828470424865, 6 * 0x1p-53 * 3.44);
 }
 
 TEST(CrossEntropyTest, BitsAreTheOnesOnRecord) {

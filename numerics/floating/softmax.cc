@@ -2,6 +2,7 @@
 #include "numerics/floating/softmax.h"
 
 #include <algorithm>
+#include <cmath>
 #include <cstdint>
 #include <limits>
 #include <span>
@@ -13,6 +14,7 @@
 #include "numerics/core/check.h"
 #include "numerics/core/elementary.h"
 #include "numerics/floating/error_free.h"
+#include "numerics/floating/internal/power_of_two.h"
 #include "numerics/floating/internal/rows.h"
 #include "numerics/floating/internal/softmax_kernels.h"
 #include "numerics/floating/internal/softmax_row.h"
@@ -54,7 +56,7 @@ T LogSumExpOf(const RowView<T>& row, Arithmetic arithmetic, double temperature) 
   const RowSummary summary = engine.Summarise(false);
   if (summary.kind == Kind::kNaN) return static_cast<T>(kNaN);
   if (summary.kind != Kind::kOrdinary) return static_cast<T>(summary.max);
-  return static_cast<T>(summary.max / temperature + Log1p(summary.rest.hi));
+  return static_cast<T>(engine.LogSumExp(summary, Log1p(summary.rest.hi)));
 }
 
 template <class T>
@@ -113,6 +115,11 @@ void LogSoftmaxOf(const RowView<T>& row, const SoftmaxOptions& options, Output<T
   }
 }
 
+// ln 2 in two parts, the first with 21 trailing zeros: its multiples by less than 2^21 are exact.
+// Source: fdlibm 5.3, e_exp.c (ln2HI, ln2LO).
+constexpr double kLn2High = 6.93147180369123816490e-01;
+constexpr double kLn2Low = 1.90821492927058770002e-10;
+
 template <class T>
 RowView<T> Whole(std::span<const T> x) {
   return {x.data(), static_cast<int64_t>(x.size()), 1, nullptr, 0, false};
@@ -151,32 +158,46 @@ double LogSumExp(std::span<const double> x) {
 
 SignedLog SignedLogSumExp(std::span<const double> x, std::span<const double> w) {
   ASSAY_CHECK_EQ(x.size(), w.size());
-  double max = -kInfinity;
+  // The largest term, within a factor of two or so: exp(shift) 2^exponent. A weight may be as much
+  // of its size as the exponential is, and either alone may be out of range.
+  double largest = -kInfinity;
+  double shift = -kInfinity;
+  int exponent = 0;
   bool plus = false;
   bool minus = false;
   for (size_t i = 0; i < x.size(); ++i) {
     if (x[i] != x[i] || w[i] - w[i] != 0) return {kNaN, 0};
-    if (w[i] != 0) max = std::max(max, x[i]);
+    if (w[i] == 0 || x[i] == -kInfinity) continue;
+    if (x[i] == kInfinity) (w[i] > 0 ? plus : minus) = true;
+    const int own = internal::ExponentOf(w[i]);
+    const double size = x[i] + own * kLn2High;
+    if (size <= largest) continue;
+    largest = size;
+    shift = x[i];
+    exponent = own;
   }
-  if (max == -kInfinity) return {-kInfinity, 0};
+  if (plus && minus) return {kNaN, 0};
+  if (plus || minus) return {kInfinity, plus ? 1 : -1};
+  if (shift == -kInfinity) return {-kInfinity, 0};
   internal::CompensatedSum sum;
   for (size_t i = 0; i < x.size(); ++i) {
     if (w[i] == 0 || x[i] == -kInfinity) continue;
-    if (max == kInfinity) {
-      if (x[i] == max) (w[i] > 0 ? plus : minus) = true;
-    } else {
-      const HiLo<double> d = internal::Difference(x[i], max);
-      const double e = Exp(d.hi);
-      sum.Add(w[i] * (e + e * d.lo));
-    }
-  }
-  if (max == kInfinity) {
-    if (plus && minus) return {kNaN, 0};
-    return {kInfinity, plus ? 1 : -1};
+    const HiLo<double> d = internal::Difference(x[i], shift);
+    if (d.hi < -4000) continue;  // below 2^-3600 of the largest term, whatever the weights
+    // exp(d) = 2^k exp(d - k ln 2)
+    const double k = std::floor(d.hi / kLn2High + 0.5);
+    const double e = Exp(d.hi - k * kLn2High);
+    const double term = e + e * (d.lo - k * kLn2Low);
+    const int own = internal::ExponentOf(w[i]);
+    sum.Add(internal::TimesPowerOfTwo(internal::TimesPowerOfTwo(w[i], -own) * term,
+                                      own - exponent + static_cast<int>(k)));
   }
   const double total = sum.Value().hi;
   if (total == 0) return {-kInfinity, 0};
-  return {max + Log(total > 0 ? total : -total), total > 0 ? 1 : -1};
+  const HiLo<double> top = TwoSum(shift, exponent * kLn2High);
+  const double rest = top.lo + exponent * kLn2Low;
+  const HiLo<double> log_abs = TwoSum(top.hi, Log(total > 0 ? total : -total));
+  return {log_abs.hi + (log_abs.lo + rest), total > 0 ? 1 : -1};
 }
 
 void Softmax(std::span<const float> x, std::span<float> y, AllMasked policy,
@@ -252,25 +273,35 @@ absl::Status GradientRows(MatrixView<const T> y, MatrixView<const T> g, MatrixVi
   }
   internal::ForRows(options.pool, y.rows(), y.cols(), [&](int64_t begin, int64_t end) {
     for (int64_t r = begin; r < end; ++r) {
+      // A power of two that keeps sums and differences of g within range.
+      double largest = 0;
+      for (int64_t j = 0; j < y.cols(); ++j) {
+        const double size = std::fabs(AsDouble(g(r, j)));
+        if (size < kInfinity) largest = std::max(largest, size);
+      }
+      const double unit = largest > 0x1p900 ? 0x1p-100 : 1.0;
       internal::CompensatedSum sum;
       double special = 0;  // infinities and NaN of g, apart: a compensated sum makes NaN of them
       for (int64_t j = 0; j < y.cols(); ++j) {
         const double share = AsDouble(y(r, j));
-        const double term = kLog ? AsDouble(g(r, j)) : AsDouble(g(r, j)) * share;
+        const double own = AsDouble(g(r, j)) * unit;
+        const double term = kLog ? own : own * share;
         if (!kLog && share == 0) continue;
         term - term == 0 ? sum.Add(term) : void(special += term);
       }
       const HiLo<double> total = sum.Value();
       for (int64_t j = 0; j < y.cols(); ++j) {
         const double share = kLog ? Exp(AsDouble(y(r, j))) : AsDouble(y(r, j));
+        const double own = AsDouble(g(r, j)) * unit;
         double value = 0;
-        if (kLog) {
-          value = AsDouble(g(r, j));
-          if (share != 0) value = (value - share * total.hi) - share * (total.lo + special);
-        } else if (share != 0) {
-          value = share * ((AsDouble(g(r, j)) - total.hi) - (total.lo + special));
+        if (share == 0) {
+          value = kLog ? AsDouble(g(r, j)) / options.temperature : 0;
+        } else if (kLog) {
+          value = (own - share * total.hi) - share * (total.lo + special);
+        } else {
+          value = share * ((own - total.hi) - (total.lo + special));
         }
-        value /= options.temperature;
+        if (share != 0) value = value / options.temperature / unit;
         dx(r, j) = static_cast<T>(value == value ? value : kNaN);
       }
     }

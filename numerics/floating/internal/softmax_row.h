@@ -21,6 +21,7 @@
 #include "numerics/core/elementary.h"
 #include "numerics/core/elementary_simd.h"
 #include "numerics/floating/error_free.h"
+#include "numerics/floating/internal/power_of_two.h"
 #include "numerics/floating/internal/softmax_kernels.h"
 #include "numerics/floating/softmax.h"
 
@@ -102,13 +103,36 @@ HiLo<double> Difference(W x, W m) {
 // (x - m) / temperature, as a double word for W = double.
 template <class W>
 HiLo<double> Scaled(W x, W m, double temperature) {
-  const HiLo<double> d = Difference(x, m);
-  if (temperature == 1) return d;
-  const double q = d.hi / temperature;
-  if (std::is_same_v<W, float> || !(q > -800)) return {q, 0.0};
-  const HiLo<double> back = TwoProduct(q, temperature);
-  const double low = (((d.hi - back.hi) - back.lo) + d.lo) / temperature;
-  return {q, low - low == 0 ? low : 0.0};  // extreme temperatures leave the range of TwoProduct
+  if (temperature == 1) return Difference(x, m);
+  if constexpr (std::is_same_v<W, float>) {
+    return {Difference(x, m).hi / temperature, 0.0};
+  } else {
+    // Powers of two that keep the difference and the product below within their range: one before
+    // the subtraction, or one after it. What becomes subnormal is far below a share's rounding.
+    const bool large = temperature > 0x1p500 || x - m == -kInfinity;
+    const double before = large ? 0x1p-300 : 1.0;
+    const double after = !large && temperature < 0x1p-500 ? 0x1p300 : 1.0;
+    const HiLo<double> d = Difference(x * before, m * before);
+    const double divisor = temperature * before * after;
+    const double high = d.hi * after;
+    const double q = high / divisor;
+    if (!(q > -800)) return {q, 0.0};
+    const HiLo<double> back = TwoProduct(q, divisor);
+    return {q, (((high - back.hi) - back.lo) + d.lo * after) / divisor};
+  }
+}
+
+// x / temperature as a double word, for any finite x.
+inline HiLo<double> Quotient(double x, double temperature) {
+  if (x == 0 || temperature == 1) return {x, 0.0};
+  const int exponent = ExponentOf(x) - ExponentOf(temperature);
+  const double a = TimesPowerOfTwo(x, -ExponentOf(x));
+  const double b = TimesPowerOfTwo(temperature, -ExponentOf(temperature));
+  const double q = a / b;
+  const HiLo<double> back = TwoProduct(q, b);
+  const double high = TimesPowerOfTwo(q, exponent);
+  const double low = ((a - back.hi) - back.lo) / b;
+  return {high, high - high == 0 ? TimesPowerOfTwo(low, exponent) : 0.0};
 }
 
 // The arithmetic of one row. T: float, double, Half, BFloat16.
@@ -177,6 +201,15 @@ class RowEngine {
     if (x == -std::numeric_limits<W>::infinity()) return -kInfinity;
     const HiLo<double> d = Scaled(x, static_cast<W>(summary.max), temperature_);
     return (d.hi - log_total) + d.lo;
+  }
+
+  // logsumexp of an ordinary row. The quotient's rounding is taken back: it may be far larger than
+  // the sum when the two cancel, and otherwise would double the sum's own.
+  double LogSumExp(const RowSummary& summary, double log_total) const {
+    const HiLo<double> top = Quotient(summary.max, temperature_);
+    if (top.lo == 0) return top.hi + log_total;
+    const HiLo<double> sum = TwoSum(top.hi, log_total);
+    return sum.hi + (sum.lo + top.lo);
   }
 
   const RowView<T>& row() const { return row_; }
