@@ -240,6 +240,119 @@ bool IsExact(Op op, const std::vector<BigFloat>& args, const BigFloat& value) {
   }
 }
 
+// What becomes of a step where an argument or the value is unknown or has left the range of
+// BigFloat; nothing where neither is so, nor where an infinity is exact (1/0).
+std::optional<Ball> OutOfRange(Op op, const std::vector<BigFloat>& args,
+                               const std::vector<int64_t>& errors, const BigFloat& value,
+                               int bits) {
+  const Ball unknown{BigFloat::NaN(), Ball::kUnknown};
+  const Ball huge{value, Ball::kOverflow};
+  const Ball close{value, -Ball::kHuge};  // as near to the limit as a huge argument brings it
+  const auto over = [&](size_t i) { return errors[i] == Ball::kOverflow; };
+  // Its sign and size are known: the least that bounds on overflow rest on.
+  const auto sure = [&](size_t i) {
+    if (!args[i].IsFinite()) return false;
+    return errors[i] == Ball::kExact || (!args[i].IsZero() && errors[i] <= args[i].Exponent() - 8);
+  };
+  const auto size = [&](size_t i) { return args[i].IsZero() ? 0 : args[i].Exponent(); };
+  const auto zero = [&](size_t i) { return args[i].IsZero() && errors[i] == Ball::kExact; };
+  const auto bounded = [&](size_t i) {
+    return args[i].IsFinite() && size(i) < Ball::kHuge && errors[i] < Ball::kHuge;
+  };
+  // A base whose logarithm is far from 0, hence known well enough too.
+  const auto base = [&] {
+    return sure(0) && !args[0].IsNegative() && (size(0) > 0 || size(0) < -1);
+  };
+  bool any = false;
+  for (size_t i = 0; i < errors.size(); ++i) {
+    if (errors[i] == Ball::kUnknown) return unknown;
+    any = any || over(i);
+  }
+  if (!any) {
+    for (size_t i = 0; i < errors.size(); ++i) {
+      if (!args[i].IsFinite()) return std::nullopt;
+    }
+    if (value.IsNaN()) {
+      // Too many turns to count.
+      return op == Op::kSin || op == Op::kCos || op == Op::kTan ? std::optional(unknown)
+                                                                : std::nullopt;
+    }
+    if (value.IsFinite() && !value.IsZero()) return std::nullopt;
+    bool all = true;
+    bool exact = true;
+    for (size_t i = 0; i < errors.size(); ++i) {
+      all = all && sure(i);
+      exact = exact && errors[i] == Ball::kExact;
+    }
+    if (op == Op::kPower) all = exact || (base() && sure(1));
+    if (value.IsZero()) {
+      const bool underflow = op == Op::kExp || (op == Op::kPower && !args[0].IsZero()) ||
+                             (op == Op::kDivide && !args[0].IsZero()) ||
+                             (op == Op::kMultiply && !args[0].IsZero() && !args[1].IsZero());
+      return underflow && all ? std::optional(close) : std::nullopt;
+    }
+    const bool pole = op == Op::kLog || op == Op::kLog1p || op == Op::kLog2 || op == Op::kLog10 ||
+                      (op == Op::kDivide && args[1].IsZero()) ||
+                      (op == Op::kPower && args[0].IsZero());
+    if (pole) return std::nullopt;
+    if (op == Op::kFma) all = all && size(2) < Ball::kHuge;
+    return all ? huge : unknown;
+  }
+  for (size_t i = 0; i < errors.size(); ++i) {
+    if (!over(i) && !args[i].IsFinite()) return unknown;
+  }
+  constexpr int64_t kModest = int64_t{1} << 40;
+  switch (op) {
+    case Op::kNegate:
+    case Op::kAbs:
+    case Op::kSinh:
+    case Op::kCosh:
+      return huge;
+    case Op::kExp:
+    case Op::kExpm1:
+      return args[0].IsNegative() ? close : huge;
+    case Op::kTanh:
+      return close;
+    case Op::kAtan:
+      return Ball{value, value.Exponent() - bits + 1};
+    case Op::kAdd:
+    case Op::kSubtract:
+    case Op::kHypot:
+      for (const size_t i : {0, 1}) {
+        if (!over(i) && !bounded(i)) return unknown;
+      }
+      return value.IsNaN() ? unknown : huge;
+    case Op::kMin:
+    case Op::kMax:
+      for (const size_t i : {0, 1}) {
+        if (over(i)) continue;
+        if (!bounded(i)) return unknown;
+        if (value.IsFinite()) return Ball{value, errors[i]};
+      }
+      return huge;
+    case Op::kMultiply:
+      for (const size_t i : {0, 1}) {
+        if (zero(i)) return Ball{BigFloat(), Ball::kExact};
+        if (!over(i) && !(sure(i) && size(i) > -kModest)) return unknown;
+      }
+      return huge;
+    case Op::kDivide:
+      if (zero(0)) return Ball{value, Ball::kExact};
+      if (over(1)) return bounded(0) ? close : unknown;
+      return sure(1) && !zero(1) && size(1) < kModest ? huge : unknown;
+    case Op::kPower:
+      if (over(1)) {
+        if (!base() || over(0)) return unknown;
+        return value.IsZero() ? close : huge;
+      }
+      if (errors[1] != Ball::kExact || args[1].IsZero() || size(1) < 0) return unknown;
+      if (args[0].IsNegative() && !args[1].IsInteger()) return unknown;
+      return args[1].IsNegative() ? close : huge;
+    default:
+      return unknown;
+  }
+}
+
 }  // namespace
 
 TrueValues::TrueValues(const Graph* graph, std::vector<BigFloat> point, int most_bits)
@@ -261,7 +374,11 @@ const Ball& TrueValues::At(int bits, int id) {
 
 int TrueValues::BitsFor(int id) {
   for (int bits = kLeastBits; bits < most_bits_; bits *= 2) {
-    if (At(bits, id).Knows(kKnownBits)) return bits;
+    const Ball& ball = At(bits, id);
+    // No more bits bring a number back into the range.
+    const bool out =
+        ball.error == Ball::kOverflow || (ball.value.IsZero() && ball.error <= -Ball::kHuge);
+    if (out || ball.Knows(kKnownBits)) return bits;
   }
   return most_bits_;
 }
@@ -269,13 +386,13 @@ int TrueValues::BitsFor(int id) {
 const Ball& TrueValues::operator()(int id) {
   const int bits = BitsFor(id);
   const Ball& ball = At(bits, id);
-  if (ball.Knows(kKnownBits) || !ball.value.IsFinite() || ball.value.IsZero() ||
-      ball.value.Exponent() > ball.error) {
-    return ball;
-  }
-  // Smaller than its own error after all that: call it 0.
+  if (ball.Knows(kKnownBits) || ball.error == Ball::kOverflow) return ball;
+  const bool known = ball.value.IsFinite() && ball.error < Ball::kUnknown;
+  if (known && !ball.value.IsZero() && ball.value.Exponent() > ball.error) return ball;
+  // Smaller than its own error after all that: call it 0, if the error is small itself.
   Ball& last = *values_.back()[static_cast<size_t>(id)];
-  last.value = BigFloat();
+  last = known && ball.error < 0 ? Ball{BigFloat(), ball.error}
+                                 : Ball{BigFloat::NaN(), Ball::kUnknown};
   return last;
 }
 
@@ -306,12 +423,14 @@ Ball TrueValues::Compute(int bits, int id) {
   }
   args.resize(std::max<size_t>(args.size(), 1));
   ball.value = Apply(n.op, args, p);
+  if (std::optional<Ball> out = OutOfRange(n.op, args, errors, ball.value, bits)) {
+    return *std::move(out);
+  }
   const bool linear = n.op == Op::kAdd || n.op == Op::kSubtract || n.op == Op::kNegate ||
                       n.op == Op::kMultiply || n.op == Op::kAbs || n.op == Op::kMin ||
                       n.op == Op::kMax || n.op == Op::kFma;
   for (size_t i = 0; i < n.args.size(); ++i) {
     if (errors[i] == Ball::kExact) continue;
-    if (errors[i] >= Ball::kUnknown || !args[i].IsFinite()) return {ball.value, Ball::kUnknown};
     // The first derivative tells the error only where the argument is surely away from poles, which
     // lie at 0 (or, for log1p, at -1, near which the derivative shows it).
     const int64_t size = std::min<int64_t>(ExponentOf(args[i]), 0);

@@ -59,6 +59,9 @@ class FormatValues {
 struct Ball {
   static constexpr int64_t kExact = std::numeric_limits<int64_t>::min();
   static constexpr int64_t kUnknown = std::numeric_limits<int64_t>::max() / 4;
+  // The value is an infinity that stands for a finite number of at least 2^(2^58) (kHuge).
+  static constexpr int64_t kOverflow = kUnknown + 1;
+  static constexpr int64_t kHuge = int64_t{1} << 58;
 
   BigFloat value;
   int64_t error = kExact;
@@ -82,7 +85,9 @@ class TrueValues {
   TrueValues(const Graph* graph, std::vector<BigFloat> point, int most_bits = kMostBits);
 
   // The value to 120 right bits; where most_bits do not suffice, what they give, or 0 if that is
-  // below its own error bound (a sum that is zero without being shown to be).
+  // below its own error bound, itself below 1 (a sum that is zero without being shown to be). NaN
+  // with kUnknown where nothing is known. A number out of BigFloat's range is an infinity with
+  // kOverflow or a 0 with an error of 2^-kHuge.
   const Ball& operator()(int id);
   // The value with what `bits` bits (256, 512, ... 4096) make of it.
   const Ball& At(int bits, int id);

@@ -152,6 +152,38 @@ TEST(EvaluateTest, BallsHoldTheTruth) {
   }
 }
 
+TEST(EvaluateTest, NumbersOutOfRangeKeepTheirLimits) {
+  // Each true value but the infinities' to 20 digits; exp(exp(100)) is finite.
+  EXPECT_EQ(Truth("1/exp(exp(100)) + x", {BigFloat(2.0)}), "2.0000000000000000000e0");
+  EXPECT_EQ(Truth("exp(-exp(exp(100))) - 1"), "-1.0000000000000000000e0");
+  EXPECT_EQ(Truth("expm1(-exp(exp(100))) * 3"), "-3.0000000000000000000e0");
+  EXPECT_EQ(Truth("tanh(exp(exp(100)))"), "1.0000000000000000000e0");
+  EXPECT_EQ(Truth("tanh(5 - exp(exp(100)) * 2)"), "-1.0000000000000000000e0");
+  EXPECT_EQ(Truth("atan(exp(exp(x)))", {BigFloat(100.0)}), "1.5707963267948966192e0");
+  EXPECT_EQ(Truth("min(exp(exp(100)), 7)"), "7.0000000000000000000e0");
+  EXPECT_EQ(Truth("1 + 1/exp(exp(100))^2"), "1.0000000000000000000e0");
+  EXPECT_EQ(Truth("1 + 2^(-exp(exp(100)))"), "1.0000000000000000000e0");
+  const auto error = [](const char* text) {
+    Graph graph;
+    const int id = *Parse(text, &graph);
+    return TrueValues(&graph, {})(id).error;
+  };
+  for (const char* text : {"exp(exp(100))", "exp(1e300)", "9^9^9^9", "exp(1e300) + exp(1e301)"}) {
+    EXPECT_EQ(error(text), Ball::kOverflow) << text;
+  }
+  for (const char* text :
+       {"log(exp(exp(100)))", "exp(exp(100)) - exp(exp(101))", "exp(exp(100)) / exp(exp(101))",
+        "exp(exp(100)) * (1/exp(exp(101)))", "1/(sqrt(2)^2 - 2)", "sin(1e900)",
+        "exp(exp(100)) * (sqrt(2)^2 - 2)", "cos(exp(exp(100)))"}) {
+    EXPECT_EQ(error(text), Ball::kUnknown) << text;
+    EXPECT_EQ(Truth(text), "nan") << text;
+  }
+  EXPECT_EQ(error("1/exp(1e300)"), -Ball::kHuge);  // not 0
+  EXPECT_EQ(error("1/0"), Ball::kExact);
+  EXPECT_EQ(error("exp(log(0))"), Ball::kExact);
+  EXPECT_EQ(error("0 * exp(exp(100))"), Ball::kExact);
+}
+
 TEST(EvaluateTest, DerivativesAreThoseOfDifferences) {
   Random random(4);
   const Precision p{300};

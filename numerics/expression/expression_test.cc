@@ -82,6 +82,14 @@ TEST(ExpressionTest, SaysWhatIsWrongAndWhere) {
   EXPECT_EQ(Again("."), "expected a digit at character 2");
   EXPECT_EQ(Again("1..2"), "expected an operator or the end at character 3, where it says \".\"");
   EXPECT_NE(Again("a+b+c+d+e+f+g+h+i").find("more than 8 variables"), std::string::npos);
+  const auto nested = [](int depth) {
+    std::string s(static_cast<size_t>(depth), '(');
+    s += 'x';
+    for (int i = 0; i < depth; ++i) s += ")^2";
+    return s;
+  };
+  EXPECT_EQ(Again(nested(kMaxNesting)).find("nested"), std::string::npos);
+  EXPECT_NE(Again(nested(kMaxNesting + 1)).find("nested too deeply"), std::string::npos);
   EXPECT_NE(Again(std::string(900, '(')).find("nested too deeply"), std::string::npos);
   EXPECT_NE(Again(std::string(900, '-') + "1").find("nested too deeply"), std::string::npos);
   EXPECT_NE(Again("2" +

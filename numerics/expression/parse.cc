@@ -92,16 +92,16 @@ class Parser {
   }
 
   std::optional<int> Sign() {
+    if (Take('+')) return DeeperSign();
+    if (!Take('-')) return Power();
+    const std::optional<int> negated = DeeperSign();
+    if (!negated) return std::nullopt;
+    return Made(Op::kNegate, {*negated});
+  }
+
+  std::optional<int> DeeperSign() {
     if (++depth_ > kMaxNesting) return Fail("nested too deeply");
-    std::optional<int> result;
-    if (Take('+')) {
-      result = Sign();
-    } else if (Take('-')) {
-      result = Sign();
-      if (result) result = Made(Op::kNegate, {*result});
-    } else {
-      result = Power();
-    }
+    const std::optional<int> result = Sign();
     --depth_;
     return result;
   }
@@ -109,7 +109,7 @@ class Parser {
   std::optional<int> Power() {
     const std::optional<int> base = Primary();
     if (!base || !Take('^')) return base;
-    const std::optional<int> exponent = Sign();
+    const std::optional<int> exponent = DeeperSign();
     if (!exponent) return std::nullopt;
     return Made(Op::kPower, {*base, *exponent});
   }
@@ -193,7 +193,7 @@ class Parser {
   std::string_view text_;
   Graph& graph_;
   size_t at_ = 0;
-  int depth_ = 0;
+  int depth_ = -1;  // parentheses, signs and exponents around; the whole text is no level
   int operations_ = 0;
   std::string error_;
 };

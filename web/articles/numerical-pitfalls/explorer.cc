@@ -23,6 +23,7 @@ namespace assay::numerical_pitfalls {
 namespace {
 
 using expression::Analysis;
+using expression::Ball;
 using expression::FormatValues;
 using expression::Graph;
 using expression::Point;
@@ -66,6 +67,10 @@ bool ReadValues(std::string_view values, const Graph& graph, std::vector<std::st
           "the value of " + graph.variables()[i] + ", \"" + (*texts)[i] + "\", is not a number";
       return false;
     }
+    if (!value->IsFinite()) {
+      *error = "the value of " + graph.variables()[i] + ", \"" + (*texts)[i] + "\", is too large";
+      return false;
+    }
     point->push_back(*value);
   }
   return true;
@@ -76,6 +81,17 @@ struct InFormat {
   FormatValues values;
   TrueValues truth;
 };
+
+// EXACT of what is known: "unknown" where nothing is, and an infinity or a 0 that stands for a
+// number out of BigFloat's range is not complete.
+std::string KnownOf(const Ball& ball) {
+  if (ball.error == Ball::kUnknown) return R"({"text":"unknown","complete":false})";
+  const bool beyond = ball.error == Ball::kOverflow;
+  const bool below =
+      ball.value.IsZero() && ball.error != Ball::kExact && ball.error < -Ball::kHuge / 2;
+  if (!beyond && !below) return ExactOf(ball.value);
+  return "{\"text\":" + Quoted(below ? "0" : TextOf(ball.value)) + ",\"complete\":false}";
+}
 
 std::string Strings(const std::vector<std::string>& texts) {
   std::string json = "[";
@@ -111,7 +127,7 @@ std::string CurveOf(Graph* graph, int id, int rewritten, const Point& point, siz
     for (size_t f = 0; f < kFormats.size(); ++f) {
       FormatValues values(graph, kFormats[f], here);
       TrueValues truth(graph, values.point(), kCurveBits);
-      const expression::Ball& known = truth(id);
+      const Ball& known = truth(id);
       const bool usable = known.value.IsFinite() && (known.Knows(64) || known.value.IsZero());
       for (const bool better : {false, true}) {
         std::string text = "null";
@@ -159,6 +175,7 @@ std::string Explore(std::string_view text, std::string_view values,
 
   TrueValues truth(&graph, point);
   const Analysis exact = Analyse(graph, id, &truth);
+  const int exact_bits = truth.BitsFor(id);
   std::vector<std::string> parts;
   for (size_t i = 0; i < texts.size(); ++i) {
     Append(&parts.emplace_back(),
@@ -167,7 +184,7 @@ std::string Explore(std::string_view text, std::string_view values,
   }
   std::string json;
   Append(&json, {"{\"mode\":\"expression\",\"text\":", Quoted(graph.ToText(id)), ",\"exact\":",
-                 ExactOf(truth(id).value), ",\"condition\":", Quoted(Factor(exact.total_condition)),
+                 KnownOf(truth(id)), ",\"condition\":", Quoted(Factor(exact.total_condition)),
                  ",\"variables\":", Strings(parts)});
 
   std::vector<InFormat> formats;
@@ -187,12 +204,12 @@ std::string Explore(std::string_view text, std::string_view values,
     for (const BigFloat& x : f.values.point()) {
       shown.push_back(Quoted(ShortestDecimal(format, ToFormat(format, x))));
     }
-    const BigFloat& right = f.truth(id).value;
+    const Ball& right = f.truth(id);
     Append(&parts.emplace_back(),
            {"{\"name\":\"", info.name, "\",\"exponent_bits\":", std::to_string(info.exponent_bits),
             ",\"fraction_bits\":", std::to_string(info.fraction_bits),
-            ",\"stored\":", Strings(shown), ",\"truth\":", ExactOf(right),
-            ",\"value\":", ValueOf(format, ToFormat(format, f.values(id)), right), "}"});
+            ",\"stored\":", Strings(shown), ",\"truth\":", KnownOf(right),
+            ",\"value\":", ValueOf(format, ToFormat(format, f.values(id)), right.value), "}"});
   }
   Append(&json, {",\"formats\":", Strings(parts)});
 
@@ -203,10 +220,11 @@ std::string Explore(std::string_view text, std::string_view values,
     if (node.args.empty() || node.op == expression::Op::kNegate) continue;
     std::vector<std::string> shares;
     for (const std::vector<double>& b : blame) shares.push_back(Quoted(Factor(b[k])));
-    Append(&parts.emplace_back(),
-           {"{\"text\":", Quoted(graph.ToText(step.id)), ",\"exact\":", ExactOf(step.value),
-            ",\"amplifies\":", Quoted(Factor(step.amplifies)), ",\"values\":",
-            ValuesOf(step.id, step.id, &formats), ",\"blame\":", Strings(shares), "}"});
+    Append(&parts.emplace_back(), {"{\"text\":", Quoted(graph.ToText(step.id)),
+                                   ",\"exact\":", KnownOf(truth.At(exact_bits, step.id)),
+                                   ",\"amplifies\":", Quoted(Factor(step.amplifies)),
+                                   ",\"values\":", ValuesOf(step.id, step.id, &formats),
+                                   ",\"blame\":", Strings(shares), "}"});
   }
   Append(&json, {",\"steps\":", Strings(parts), ",\"rewrite\":"});
 

@@ -45,7 +45,8 @@ inline constexpr int kMostDecade = 300;
 // its own rounding. The rewrite is sought around the values; "before" and "after" are mean bits of
 // error there. The curve has kCurvePoints values of its variable from 10^low to 10^high, and the
 // bits of error (null where the truth is no number or hard to know) and the condition number at
-// each.
+// each. Where nothing is known of a truth, EXACT's text is "unknown"; a number out of BigFloat's
+// range is "inf", "-inf" or "0" and not complete.
 std::string Explore(std::string_view text, std::string_view values, const ExplorerOptions& options);
 
 }  // namespace assay::numerical_pitfalls

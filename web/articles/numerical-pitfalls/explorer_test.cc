@@ -134,6 +134,21 @@ TEST(ExplorerTest, AsksForNoMoreThanItCanHave) {
   EXPECT_EQ(ExactOf("exp(5000)"), "2.9676283840236670689663e2171");
 }
 
+TEST(ExplorerTest, SaysWhatIsNotKnown) {
+  const auto exact = [](std::string_view text, std::string_view values, std::string_view expected) {
+    const std::string json = AnalyseExpression(text, values);
+    EXPECT_TRUE(Has(json, "\"exact\":{\"text\":" + std::string(expected) + "}")) << json;
+  };
+  exact("1/exp(exp(100))+x", "x=2", R"("2","complete":true)");
+  exact("atan(exp(exp(x)))", "x=100", R"("1.57079632679489661923132","complete":false)");
+  exact("exp(exp(100))", "", R"("inf","complete":false)");
+  exact("-exp(1e300)", "", R"("-inf","complete":false)");
+  exact("1/exp(1e300)", "", R"("0","complete":false)");
+  exact("log(exp(exp(100)))", "", R"("unknown","complete":false)");
+  exact("1/0", "", R"("inf","complete":true)");
+  EXPECT_TRUE(Has(AnalyseExpression("x", "x=1e999999999999999999"), "is too large"));
+}
+
 TEST(ExplorerTest, VariablesAreStoredByEachFormat) {
   const std::string json = AnalyseExpression("sqrt(x + 1) - sqrt(x)", "x = 1e12");
   EXPECT_TRUE(Has(json, "\"text\":\"sqrt(x + 1) - sqrt(x)\"")) << json;
