@@ -160,7 +160,7 @@ absl::Status ColumnPlan<T>::Run(std::span<const std::complex<T>> in, std::span<s
   }
   const int threads = pool == nullptr ? 1 : pool->threads();
   absl::Status status = internal::CheckBuffers(
-      {in.data(), in.size(), sizeof(in[0]), t.n * columns},
+      "fft", {in.data(), in.size(), sizeof(in[0]), t.n * columns},
       {out.data(), out.size(), sizeof(out[0]), t.n * columns},
       {scratch.data(), scratch.size(), sizeof(T), scratch_size(threads)}, true);
   if (!status.ok() || columns == 0) return status;

@@ -106,7 +106,7 @@ absl::Status Check(const Plan<T>& plan, std::span<const std::complex<T>> in,
                    std::span<std::complex<T>> out, std::span<T> scratch, ThreadPool* pool) {
   const int threads = pool == nullptr ? 1 : pool->threads();
   return internal::CheckBuffers(
-      {in.data(), in.size(), sizeof(in[0]), plan.size()},
+      "fft", {in.data(), in.size(), sizeof(in[0]), plan.size()},
       {out.data(), out.size(), sizeof(out[0]), plan.size()},
       {scratch.data(), scratch.size(), sizeof(T), plan.scratch_size(threads)}, true);
 }

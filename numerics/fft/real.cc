@@ -63,7 +63,7 @@ int64_t RealPlan<T>::scratch_size(int threads) const {
 template <class T>
 double RealPlan<T>::L2ErrorBound() const {
   // Even N: two additions and a twiddle product, 2 + 5.24 units; the halves are exact.
-  const double u = internal::UnitRoundoff<T>();
+  const double u = internal::kUnit<T>;
   return plan_.L2ErrorBound() + (n_ % 2 == 0 ? 1.01 * 7.2361 * u : 0);
 }
 
@@ -71,7 +71,7 @@ template <class T>
 double RealPlan<T>::PathErrorBound() const {
   // A sample reaches X[k] through Z[k] and Z[M - k]: weights 1/2 twice for the even samples, the
   // same for the odd ones, and each way has the roundings above.
-  const double u = internal::UnitRoundoff<T>();
+  const double u = internal::kUnit<T>;
   return plan_.PathErrorBound() + (n_ % 2 == 0 ? 1.01 * 7.2361 * u : 0);
 }
 
@@ -79,7 +79,7 @@ template <class T>
 absl::Status RealPlan<T>::Forward(std::span<const T> in, std::span<std::complex<T>> out,
                                   std::span<T> scratch, ThreadPool* pool) const {
   absl::Status status =
-      internal::CheckBuffers({in.data(), in.size(), sizeof(in[0]), n_},
+      internal::CheckBuffers("fft", {in.data(), in.size(), sizeof(in[0]), n_},
                              {out.data(), out.size(), sizeof(out[0]), spectrum_size()},
                              {scratch.data(), scratch.size(), sizeof(T),
                               scratch_size(pool == nullptr ? 1 : pool->threads())},
@@ -111,7 +111,7 @@ template <class T>
 absl::Status RealPlan<T>::Backward(std::span<const std::complex<T>> in, std::span<T> out,
                                    std::span<T> scratch, ThreadPool* pool) const {
   absl::Status status =
-      internal::CheckBuffers({in.data(), in.size(), sizeof(in[0]), spectrum_size()},
+      internal::CheckBuffers("fft", {in.data(), in.size(), sizeof(in[0]), spectrum_size()},
                              {out.data(), out.size(), sizeof(out[0]), n_},
                              {scratch.data(), scratch.size(), sizeof(T),
                               scratch_size(pool == nullptr ? 1 : pool->threads())},

@@ -5,16 +5,12 @@
 #define ASSAY_NUMERICS_FFT_INTERNAL_BOUNDS_H_
 
 #include <cmath>
-#include <limits>
 #include <span>
 
 #include "numerics/fft/fft.h"
+#include "numerics/fft/internal/plan_tables.h"
 
 namespace assay::fft::internal {
-
-// u = 2^-24 or 2^-53.
-template <class T>
-inline constexpr double kUnit = static_cast<double>(std::numeric_limits<T>::epsilon()) / 2;
 
 // An upper bound on |x|_2; the sum's rounding is paid for by the last factor. Neither large nor
 // small elements leave the range on the way.

@@ -52,6 +52,21 @@ HWY_INLINE T* RowAt(T* at, int64_t leap, int k) {
   return at + k * leap;
 }
 
+// Stores R rows that are `leap` apart, row j times the factor w[j - 1] (none where m = 1).
+template <int R, class D, class T>
+HWY_INLINE void StoreTurned(D d, Vec<D>* re, Vec<D>* im, const T* w, int64_t m, T* target,
+                            int64_t leap) {
+  StoreRow(d, re[0], target);
+  StoreRow(d, im[0], target + kLanes<D>);
+  ASSAY_UNROLL
+  for (int j = 1; j < R; ++j) {
+    if (m > 1) Rotate(re[j], im[j], Splat(d, w[2 * j - 2]), Splat(d, w[2 * j - 1]));
+    T* at = RowAt(target, leap, j);
+    StoreRow(d, re[j], at);
+    StoreRow(d, im[j], at + kLanes<D>);
+  }
+}
+
 // Runs one step from `from` to `to` (the same or another block), in `count` sub-blocks.
 template <int R, class D, class T>
 HWY_NOINLINE void Middle(D d, int64_t lanes, int64_t m, const T* HWY_RESTRICT twiddles,
@@ -72,15 +87,7 @@ HWY_NOINLINE void Middle(D d, int64_t lanes, int64_t m, const T* HWY_RESTRICT tw
           im[k] = LoadRow(d, at + kWidth);
         }
         Transform<R>(d, re, im, roots);
-        StoreRow(d, re[0], target);
-        StoreRow(d, im[0], target + kWidth);
-        ASSAY_UNROLL
-        for (int j = 1; j < R; ++j) {
-          if (m > 1) Rotate(re[j], im[j], Splat(d, w[2 * j - 2]), Splat(d, w[2 * j - 1]));
-          T* at = RowAt(target, leap, j);
-          StoreRow(d, re[j], at);
-          StoreRow(d, im[j], at + kWidth);
-        }
+        StoreTurned<R>(d, re, im, w, m, target, leap);
         from += 2 * kWidth;
         to += 2 * kWidth;
       }
@@ -110,15 +117,7 @@ HWY_NOINLINE void Enter(D d, int64_t lanes, int64_t m, const T* HWY_RESTRICT twi
         im[k] = Times(im[k], Splat(d, conjugate));
       }
       Transform<R>(d, re, im, roots);
-      StoreRow(d, re[0], target);
-      StoreRow(d, im[0], target + kWidth);
-      ASSAY_UNROLL
-      for (int j = 1; j < R; ++j) {
-        if (m > 1) Rotate(re[j], im[j], Splat(d, w[2 * j - 2]), Splat(d, w[2 * j - 1]));
-        T* at = RowAt(target, leap, j);
-        StoreRow(d, re[j], at);
-        StoreRow(d, im[j], at + kWidth);
-      }
+      StoreTurned<R>(d, re, im, w, m, target, leap);
       from += 2 * kWidth;
       to += 2 * kWidth;
     }

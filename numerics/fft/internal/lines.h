@@ -7,7 +7,6 @@
 
 #include <algorithm>
 #include <cstdint>
-#include <functional>
 #include <span>
 #include <string_view>
 
@@ -17,6 +16,7 @@
 #include "numerics/core/check.h"
 #include "numerics/core/thread_pool.h"
 #include "numerics/fft/fft.h"
+#include "numerics/fft/internal/plan_tables.h"
 
 namespace assay::fft::internal {
 
@@ -53,43 +53,15 @@ inline int64_t Product(std::span<const int64_t> extents) {
   return product;
 }
 
-inline bool Overlap(const void* a, size_t a_bytes, const void* b, size_t b_bytes) {
-  const std::less<const char*> before;
-  const char* ca = static_cast<const char*>(a);
-  const char* cb = static_cast<const char*>(b);
-  return before(ca, cb + b_bytes) && before(cb, ca + a_bytes);
-}
-
 // Fails (kInvalidArgument) unless the sizes are those wanted (the scratch may be longer) and
 // nothing overlaps, but for `in` and `out` beginning at the same place where that is allowed.
 template <class In, class Out, class T>
 absl::Status CheckBuffers(std::string_view who, std::span<const In> in, int64_t want_in,
                           std::span<Out> out, int64_t want_out, std::span<T> scratch,
                           int64_t want_scratch, bool in_place_allowed) {
-  auto wrong = [&](std::string_view what, size_t size, std::string_view expected, int64_t want) {
-    return absl::InvalidArgumentError(
-        absl::StrCat(who, ": the ", what, " has ", size, " elements, expected ", expected, want));
-  };
-  if (static_cast<int64_t>(in.size()) != want_in) return wrong("input", in.size(), "", want_in);
-  if (static_cast<int64_t>(out.size()) != want_out) {
-    return wrong("output", out.size(), "", want_out);
-  }
-  if (static_cast<int64_t>(scratch.size()) < want_scratch) {
-    return wrong("scratch", scratch.size(), "at least ", want_scratch);
-  }
-  const void* begin = out.data();
-  if (Overlap(in.data(), in.size_bytes(), begin, out.size_bytes()) &&
-      !(in_place_allowed && in.data() == begin)) {
-    return absl::InvalidArgumentError(
-        absl::StrCat(who, ": input and output overlap; expected ",
-                     in_place_allowed ? "the same memory or disjoint memory" : "disjoint memory"));
-  }
-  if (Overlap(scratch.data(), scratch.size_bytes(), in.data(), in.size_bytes()) ||
-      Overlap(scratch.data(), scratch.size_bytes(), begin, out.size_bytes())) {
-    return absl::InvalidArgumentError(absl::StrCat(
-        who, ": the scratch overlaps the input or the output; expected memory of its own"));
-  }
-  return absl::OkStatus();
+  return CheckBuffers(who, {in.data(), in.size(), sizeof(In), want_in},
+                      {out.data(), out.size(), sizeof(Out), want_out},
+                      {scratch.data(), scratch.size(), sizeof(T), want_scratch}, in_place_allowed);
 }
 
 inline int Threads(const ThreadPool* pool) { return pool == nullptr ? 1 : pool->threads(); }

@@ -242,7 +242,7 @@ std::unique_ptr<PlanTables<T>> MakeBluestein(int64_t n, const Sweeps<T>& sweeps)
   for (int64_t k = 0; k < 2 * m; ++k) t->kernel[k] = static_cast<T>(b[k] / static_cast<double>(m));
   double log2n = 1;
   while ((int64_t{1} << static_cast<int>(log2n)) < n) log2n += 1;
-  t->l2_bound = 12 * UnitRoundoff<T>() * log2n;
+  t->l2_bound = 12 * kUnit<T> * log2n;
   t->path_bound = std::numeric_limits<double>::infinity();
   t->scratch_size = ScratchSize(*t, 1);
   return t;
@@ -276,12 +276,7 @@ Bounds BoundsOf(const std::vector<int>& radices, int more) {
   }
   // Products of (1 + units u) over the passes; 1.01 pays for the terms of second order while the
   // sum is below a hundredth, which it is for every length up to kMaxSize.
-  return {1.01 * l2 * UnitRoundoff<T>(), 1.01 * path * UnitRoundoff<T>()};
-}
-
-template <class T>
-double UnitRoundoff() {
-  return static_cast<double>(std::numeric_limits<T>::epsilon()) / 2;
+  return {1.01 * l2 * kUnit<T>, 1.01 * path * kUnit<T>};
 }
 
 template <class T>
@@ -325,34 +320,29 @@ absl::Status NoMemory(int64_t n) {
       absl::StrCat("fft: no memory for the tables of a transform of length ", n));
 }
 
-absl::Status Fault(const Buffer& in, const Buffer& out, const Buffer& scratch,
+absl::Status Fault(std::string_view who, const Buffer& in, const Buffer& out, const Buffer& scratch,
                    bool in_place_allowed) {
-  if (static_cast<int64_t>(in.size) != in.wanted) {
-    return absl::InvalidArgumentError(
-        absl::StrCat("fft: the input has ", in.size, " elements, the plan expects ", in.wanted));
-  }
-  if (static_cast<int64_t>(out.size) != out.wanted) {
-    return absl::InvalidArgumentError(
-        absl::StrCat("fft: the output has ", out.size, " elements, the plan expects ", out.wanted));
-  }
+  auto wrong = [&](const char* what, const Buffer& buffer, const char* expected) {
+    return absl::InvalidArgumentError(absl::StrCat(who, ": the ", what, " has ", buffer.size,
+                                                   " elements, expected ", expected,
+                                                   buffer.wanted));
+  };
+  if (static_cast<int64_t>(in.size) != in.wanted) return wrong("input", in, "");
+  if (static_cast<int64_t>(out.size) != out.wanted) return wrong("output", out, "");
   if (static_cast<int64_t>(scratch.size) < scratch.wanted) {
-    return absl::InvalidArgumentError(absl::StrCat("fft: the scratch has ", scratch.size,
-                                                   " elements, the plan expects at least ",
-                                                   scratch.wanted));
+    return wrong("scratch", scratch, "at least ");
   }
   if (Overlap(scratch, in) || Overlap(scratch, out)) {
-    return absl::InvalidArgumentError(
-        "fft: the scratch overlaps the input or the output; expected memory of its own");
+    return absl::InvalidArgumentError(absl::StrCat(
+        who, ": the scratch overlaps the input or the output; expected memory of its own"));
   }
   return absl::InvalidArgumentError(
-      in_place_allowed
-          ? "fft: input and output overlap in part; expected the same memory or disjoint memory"
-          : "fft: input and output overlap; expected disjoint memory");
+      absl::StrCat(who, ": input and output overlap; expected ",
+                   in_place_allowed ? "the same memory or disjoint memory" : "disjoint memory"));
 }
 
 #define ASSAY_INSTANTIATE(T)                                                              \
   template Bounds BoundsOf<T>(const std::vector<int>&, int);                              \
-  template double UnitRoundoff<T>();                                                      \
   template std::unique_ptr<PlanTables<T>> MakeTables(int64_t, const Sweeps<T>&);          \
   template int64_t ScratchSize(const PlanTables<T>&, int);                                \
   template void TransformLong(const PlanTables<T>&, const T*, T*, T*, bool, ThreadPool*); \

@@ -6,8 +6,10 @@
 
 #include <atomic>
 #include <cstdint>
+#include <limits>
 #include <memory>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "absl/status/status.h"
@@ -49,7 +51,7 @@ bool IsSmooth(int64_t n);
 
 // 2^-24 or 2^-53.
 template <class T>
-double UnitRoundoff();
+inline constexpr double kUnit = static_cast<double>(std::numeric_limits<T>::epsilon()) / 2;
 
 // The tables for 1 <= n <= kMaxSize; null without memory.
 template <class T>
@@ -134,14 +136,14 @@ inline bool Overlap(const Buffer& a, const Buffer& b) {
          at_b < at_a + a.size * static_cast<size_t>(a.element_bytes);
 }
 
-// What is wrong with the buffers, in words.
-absl::Status Fault(const Buffer& in, const Buffer& out, const Buffer& scratch,
+// What is wrong with the buffers, in words; `who` begins them.
+absl::Status Fault(std::string_view who, const Buffer& in, const Buffer& out, const Buffer& scratch,
                    bool in_place_allowed);
 
 // Ok if in and out have the sizes wanted, scratch at least, and none overlaps another, but for
 // in == out where that is allowed. Inline, since short transforms take some tens of nanoseconds.
-inline absl::Status CheckBuffers(const Buffer& in, const Buffer& out, const Buffer& scratch,
-                                 bool in_place_allowed) {
+inline absl::Status CheckBuffers(std::string_view who, const Buffer& in, const Buffer& out,
+                                 const Buffer& scratch, bool in_place_allowed) {
   const bool sizes = static_cast<int64_t>(in.size) == in.wanted &&
                      static_cast<int64_t>(out.size) == out.wanted &&
                      static_cast<int64_t>(scratch.size) >= scratch.wanted;
@@ -149,7 +151,7 @@ inline absl::Status CheckBuffers(const Buffer& in, const Buffer& out, const Buff
       (!Overlap(in, out) || (in_place_allowed && in.data == out.data))) {
     return absl::OkStatus();
   }
-  return Fault(in, out, scratch, in_place_allowed);
+  return Fault(who, in, out, scratch, in_place_allowed);
 }
 
 }  // namespace assay::fft::internal
