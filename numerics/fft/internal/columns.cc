@@ -8,6 +8,7 @@
 
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "numerics/fft/internal/columns.cc"
+#include "hwy/cache_control.h"
 #include "hwy/foreach_target.h"  // IWYU pragma: keep
 #include "hwy/highway.h"
 #include "numerics/fft/internal/butterfly-inl.h"
@@ -435,6 +436,8 @@ void First(D d, const BlockTables<T>& t, const T* in, T* tiles, T* buffer, T con
     Descend(d, t.lanes, t.first, 1, t.first.steps.size(), step.radix, buffer, *t.roots);
     Turn(d, t, buffer, tiles, block);
   }
+  // Stores past the caches are seen in no order, by other threads too, until they are flushed.
+  hwy::FlushStream();
 }
 
 template <class D, class T>
@@ -460,6 +463,7 @@ void Second(D d, const BlockTables<T>& t, T* tiles, T* out, T* buffer, T conjuga
       Leave<r()>(d, t.lanes, t.second.first, from, rows, conjugate, *t.roots);
     });
   }
+  if (stream) hwy::FlushStream();
 }
 
 // A block's rows in order, interleaved.
