@@ -25,7 +25,7 @@ namespace assay::fft::internal {
 constexpr int64_t ColumnsAtOnce(int64_t n) { return n <= 4096 ? 16 : 8; }
 
 // Below this many elements waking threads costs more than it saves.
-inline constexpr int64_t kWorthThreads = 1 << 14;
+inline constexpr int64_t kWorthSharing = 1 << 14;
 
 // Fails (kInvalidArgument) unless 1 <= axes <= rank, every extent is at least 1 and the product is
 // at most kMaxSize. `who` begins the message, which shows the shape.
@@ -71,7 +71,7 @@ inline int Threads(const ThreadPool* pool) { return pool == nullptr ? 1 : pool->
 template <class T, class Body>
 void Share(ThreadPool* pool, int64_t count, int64_t work, std::span<T> scratch, int64_t each,
            Body body) {
-  const int64_t threads = work < kWorthThreads ? 1 : Threads(pool);
+  const int64_t threads = work < kWorthSharing ? 1 : Threads(pool);
   if (threads == 1) return body(int64_t{0}, count, scratch.first(static_cast<size_t>(each)));
   const int64_t block = (count + threads - 1) / threads;
   pool->ParallelFor(count, block, [&](int64_t begin, int64_t end) {

@@ -156,13 +156,16 @@ void TransformStockham(const PlanTables<T>& t, const T* in, T* out, T* scratch, 
           {Layout::kInterleaved, out, nullptr}, conjugate);
 }
 
+// Below this many points a second thread gained nothing where it was measured (BM_Threads).
+constexpr int64_t kWorthThreads = int64_t{1} << 17;
+
 template <class T>
 void TransformBlocks(const BlockTables<T>& t, const T* in, T* out, T* scratch, T conjugate,
                      ThreadPool* pool) {
   T* tiles = AlignUp(scratch);
   T* buffers = tiles + TileSize(t);
   if (t.butterfly_first) return t.sweeps->both(t, in, out, tiles, nullptr, conjugate);
-  if (pool == nullptr || pool->threads() == 1) {
+  if (pool == nullptr || pool->threads() == 1 || t.n < kWorthThreads) {
     return t.sweeps->both(t, in, out, tiles, buffers, conjugate);
   }
   // The last two blocks overlap, so they are one piece of work.
