@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// fast.h: the products of gemm.h with fused operations: faster where a processor has them, and not
+// the same to the bit on another one.
+//
+// Everything else is as there: shapes, epilogues, failures, blocks of k, error bound; a result does
+// not depend on the threads, nor on strides. On AVX2 and AVX-512 a b + s is rounded once. Products
+// of bfloat16 go through the processor's own dot instruction where it has one (AVX512_BF16), which
+// takes subnormal operands for 0, flushes subnormal results to 0, and adds the two products of a
+// pair before it adds them to the sum: |c^ - c| <= gamma(k + 2) |A| |B| apart from what is flushed,
+// at most (k + 1) 2^-126.
+#ifndef ASSAY_NUMERICS_GEMM_FAST_H_
+#define ASSAY_NUMERICS_GEMM_FAST_H_
+
+#include <cstdint>
+#include <span>
+#include <type_traits>
+
+#include "absl/status/status.h"
+#include "numerics/core/matrix_view.h"
+#include "numerics/core/thread_pool.h"
+#include "numerics/floating/half.h"
+#include "numerics/gemm/gemm.h"
+
+namespace assay::gemm {
+
+template <class T>
+[[nodiscard]] absl::Status FastGemm(std::type_identity_t<T> alpha,
+                                    MatrixView<const std::type_identity_t<T>> a,
+                                    MatrixView<const std::type_identity_t<T>> b,
+                                    std::type_identity_t<T> beta, MatrixView<T> c);
+template <class T>
+[[nodiscard]] absl::Status FastGemm(std::type_identity_t<T> alpha,
+                                    MatrixView<const std::type_identity_t<T>> a,
+                                    MatrixView<const std::type_identity_t<T>> b,
+                                    std::type_identity_t<T> beta, MatrixView<T> c,
+                                    const Options<T>& options);
+[[nodiscard]] absl::Status FastGemm(float alpha, MatrixView<const floating::BFloat16> a,
+                                    MatrixView<const floating::BFloat16> b, float beta,
+                                    MatrixView<float> c, const Options<float>& options = {});
+
+template <class T>
+[[nodiscard]] absl::Status FastGemv(std::type_identity_t<T> alpha,
+                                    MatrixView<const std::type_identity_t<T>> a,
+                                    std::span<const std::type_identity_t<T>> x,
+                                    std::type_identity_t<T> beta, std::span<T> y,
+                                    ThreadPool* pool = nullptr);
+
+template <class T>
+[[nodiscard]] absl::Status FastGemmBatched(int64_t count, std::type_identity_t<T> alpha,
+                                           Batch<const std::type_identity_t<T>> a,
+                                           Batch<const std::type_identity_t<T>> b,
+                                           std::type_identity_t<T> beta, Batch<T> c,
+                                           const Options<T>& options = {});
+
+}  // namespace assay::gemm
+
+#endif  // ASSAY_NUMERICS_GEMM_FAST_H_

@@ -1,0 +1,108 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "numerics/gemm/gemm.h"
+
+#include <algorithm>
+#include <cstdint>
+#include <cstring>
+#include <vector>
+
+#include "gtest/gtest.h"
+#include "numerics/core/matrix_view.h"
+#include "numerics/core/random.h"
+#include "numerics/core/thread_pool.h"
+#include "numerics/gemm/fast.h"
+
+namespace assay::gemm {
+namespace {
+
+TEST(GemmTest, MultipliesByHand) {
+  const std::vector<float> a = {1, 2, 3, 4, 5, 6};
+  const std::vector<float> b = {7, 8, 9, 10, 11, 12};
+  std::vector<float> c = {1, 1, 1, 1};
+  ASSERT_TRUE(Gemm<float>(2, {a.data(), 2, 3, 3}, {b.data(), 3, 2, 2}, -1,
+                          MatrixView<float>(c.data(), 2, 2, 2))
+                  .ok());
+  EXPECT_EQ(c, (std::vector<float>{115, 127, 277, 307}));
+}
+
+// gemm.h's definition, one element.
+template <class T>
+T Element(T alpha, MatrixView<const T> a, MatrixView<const T> b, T beta, T c, int64_t i,
+          int64_t j) {
+  bool first = true;
+  for (int64_t begin = 0; begin < a.cols(); begin += kBlock) {
+    T sum = 0;
+    for (int64_t p = begin; p < std::min(begin + kBlock, a.cols()); ++p) {
+      const T product = a(i, p) * b(p, j);
+      sum = sum + product;
+    }
+    const T scaled = alpha * sum;
+    c = first && beta == 0 ? scaled : (first ? beta * c : c) + scaled;
+    first = false;
+  }
+  return c;
+}
+
+template <class T>
+std::vector<T> Values(int64_t count, uint64_t seed) {
+  Random random(seed);
+  std::vector<T> values(static_cast<size_t>(count));
+  for (T& value : values) value = static_cast<T>(random.Uniform(-1, 1));
+  return values;
+}
+
+template <class T>
+class GemmTypedTest : public testing::Test {};
+using Types = testing::Types<float, double>;
+TYPED_TEST_SUITE(GemmTypedTest, Types);
+
+TYPED_TEST(GemmTypedTest, EveryWayThroughTheDriverGivesTheDefinitionsBits) {
+  using T = TypeParam;
+  const struct {
+    int64_t m, n, k;
+  } shapes[] = {{1, 1, 1},     {3, 5, 7},      {13, 33, 257},    {97, 130, 300}, {2, 700, 520},
+                {700, 2, 520}, {12, 3000, 50}, {101, 1100, 270}, {1, 300, 900}};
+  ThreadPool pool(3);
+  for (const auto& [m, n, k] : shapes) {
+    const std::vector<T> a = Values<T>(m * k, 1);
+    const std::vector<T> b = Values<T>(k * n, 2);
+    const std::vector<T> before = Values<T>(m * n, 3);
+    for (int layout = 0; layout < 8; ++layout) {
+      SCOPED_TRACE(testing::Message() << m << " x " << n << " x " << k << ", layout " << layout);
+      const MatrixView<const T> av = (layout & 1) != 0
+                                         ? MatrixView<const T>(a.data(), k, m, m).Transposed()
+                                         : MatrixView<const T>(a.data(), m, k, k);
+      const MatrixView<const T> bv = (layout & 2) != 0
+                                         ? MatrixView<const T>(b.data(), n, k, k).Transposed()
+                                         : MatrixView<const T>(b.data(), k, n, n);
+      std::vector<T> c = before;
+      const MatrixView<T> cv = (layout & 4) != 0 ? MatrixView<T>(c.data(), n, m, m).Transposed()
+                                                 : MatrixView<T>(c.data(), m, n, n);
+      std::vector<T> expected = before;
+      const MatrixView<T> ev(expected.data(), m, n, cv.row_stride(), cv.col_stride());
+      for (int64_t i = 0; i < m; ++i) {
+        for (int64_t j = 0; j < n; ++j) {
+          ev(i, j) = Element<T>(T(0.75), av, bv, T(-1.5), ev(i, j), i, j);
+        }
+      }
+      Options<T> options;
+      options.pool = layout % 3 == 0 ? &pool : nullptr;
+      ASSERT_TRUE(Gemm<T>(T(0.75), av, bv, T(-1.5), cv, options).ok());
+      EXPECT_EQ(std::memcmp(c.data(), expected.data(), c.size() * sizeof(T)), 0);
+
+      std::vector<T> fast = before;
+      const MatrixView<T> fv(fast.data(), m, n, cv.row_stride(), cv.col_stride());
+      ASSERT_TRUE(FastGemm<T>(T(0.75), av, bv, T(-1.5), fv, options).ok());
+      for (size_t i = 0; i < fast.size(); ++i) {
+        // |alpha| |A| |B| + |beta| |C| is at most 0.75 k + 1.5 here.
+        const double bound = static_cast<double>(std::min(k, kBlock) + k / kBlock + 4) *
+                             (0.75 * static_cast<double>(k) + 1.5) *
+                             (sizeof(T) == 4 ? 0x1p-23 : 0x1p-52);
+        ASSERT_NEAR(static_cast<double>(fast[i]), static_cast<double>(expected[i]), bound) << i;
+      }
+    }
+  }
+}
+
+}  // namespace
+}  // namespace assay::gemm
