@@ -32,14 +32,19 @@ namespace assay::gemm::internal {
 
 // Packed columns of B that are used again from the second cache.
 inline constexpr int64_t kBytesOfB = 512 << 10;
-// Elements of B that are not worth a look at how they lie in the caches.
+// Rows of C and elements of B that are not worth a look at how they lie in the caches.
+inline constexpr int64_t kRowsAtOnce = 64;
 inline constexpr int64_t kElementsAtOnce = 4096;
 // Rows of A that are kept packed.
 inline constexpr int64_t kRowsOfA = 4096;
-// From so many rows on B is copied, for fewer it is read where it lies.
-inline constexpr int64_t kRowsToPack = 96;
-// B's that do not stay in the second cache are read row by row, this many rows at a time.
-inline constexpr int64_t kRowsOfStream = 16;
+// B's rows of a block of k that lie within so many bytes are read in place: packing gains nothing
+// while their pages (96) are known to the first cache.
+inline constexpr int64_t kBytesInPlace = 384 << 10;
+// Up to so many rows of C, a larger B is read in order, some rows at a time, while sums wait in the
+// second cache.
+inline constexpr int64_t kRowsToStream = 48;
+inline constexpr int64_t kStepsOfStream = 16;
+inline constexpr int64_t kBytesOfSums = 256 << 10;
 // Multiplications that are worth a thread's waking.
 inline constexpr int64_t kWorkOfThread = int64_t{1} << 20;
 
@@ -108,11 +113,16 @@ class Part {
     const int64_t strips = (p_.m + kernels.rows - 1) / kernels.rows;
     rows_ = (p_.m + strips - 1) / strips;  // even strips: no last one of a row or two
     depth_ = Groups(std::min(p_.k, kBlock));
-    if constexpr (std::is_same_v<In, Packed>) {
-      if (kernels.group == 1 && p_.b_col == 1 && (p_.a_row == 1 || p_.a_col == 1) &&
-          p_.m < kRowsToPack) {
-        const int64_t bytes = std::min(p_.k, kBlock) * p_.n * static_cast<int64_t>(sizeof(In));
-        way_ = strips == 1 && bytes > kBytesOfB ? Way::kStream : Way::kUnpacked;
+    if (std::is_same_v<In, Packed> && kernels.group == 1 && p_.b_col == 1 &&
+        (p_.a_row == 1 || p_.a_col == 1)) {
+      if (std::min(p_.k, kBlock) * p_.b_row * static_cast<int64_t>(sizeof(In)) <= kBytesInPlace) {
+        way_ = Way::kUnpacked;
+        return;
+      }
+      if (p_.m <= kRowsToStream) {
+        way_ = Way::kStream;
+        const int64_t fit = kBytesOfSums / (p_.m * static_cast<int64_t>(sizeof(Out)));
+        block_cols_ = std::min(p_.n, fit / kernels.wide_cols * kernels.wide_cols);
         return;
       }
     }
@@ -123,8 +133,9 @@ class Part {
         strips == 1 ? kernels.cols : std::max<int64_t>(fit / kernels.cols, 1) * kernels.cols;
     block_cols_ = std::min(block_cols_, (p_.n + kernels.cols - 1) / kernels.cols * kernels.cols);
     // Strips are kept only where there is another block of columns to use them.
-    block_rows_ = p_.n > block_cols_ ? std::min(strips, kRowsOfA / rows_) * rows_ : p_.m;
-    strips_kept_ = p_.n > block_cols_ ? block_rows_ / rows_ : 1;
+    const bool keeps = p_.n > block_cols_ && strips > 1;
+    block_rows_ = keeps ? std::min(strips, kRowsOfA / rows_) * rows_ : p_.m;
+    strips_kept_ = keeps ? block_rows_ / rows_ : 1;
   }
 
   int64_t workspace_bytes() const {
@@ -133,7 +144,7 @@ class Part {
       case Way::kUnpacked:
         return 0;
       case Way::kStream:
-        return Aligned<Out>(rows_ * p_.n);
+        return Aligned<Out>(p_.m * block_cols_);
       case Way::kPacked:
         break;
     }
@@ -148,8 +159,7 @@ class Part {
       case Way::kUnpacked:
         return Unpacked(after);
       case Way::kStream:
-        if constexpr (std::is_same_v<In, Packed>) Stream(reinterpret_cast<Out*>(workspace), after);
-        return;
+        return Stream(reinterpret_cast<Out*>(workspace), after);
       case Way::kPacked:
         return PackedBlocks(workspace, after);
     }
@@ -192,62 +202,75 @@ class Part {
     }
   }
 
-  void Unpacked(const After<Out>& after) const {
+  // Of A and B as they lie, rows from i, columns from j, steps from p on.
+  void ReadInPlace(int64_t i, int64_t j, int64_t p, Strip<Packed, Out>* s) const {
     if constexpr (std::is_same_v<In, Packed>) {
-      const auto* const strips = p_.a_col == 1 ? kernels_.by_rows : kernels_.by_columns;
-      for (int64_t p = 0; p < p_.k; p += kBlock) {
-        Strip<Packed, Out> s = NewStrip(p);
-        s.depth = std::min(kBlock, p_.k - p);
-        s.a_row = p_.a_row;
-        s.a_step = p_.a_col;
-        s.b = p_.b + p * p_.b_row;
-        s.b_step = p_.b_row;
-        s.b_panel = rows_ <= kernels_.wide_rows ? kernels_.wide_cols : kernels_.cols;
-        s.cols = p_.n;
-        for (int64_t i = 0; i < p_.m; i += rows_) {
-          const int64_t rows = std::min(rows_, p_.m - i);
-          s.a = p_.a + i * p_.a_row + p * p_.a_col;
-          s.c = p_.c + i * p_.c_row;
-          strips[rows - 1](s);
-          if (p + s.depth == p_.k) after(p_.c, p_.c_row, i, 0, rows, p_.n);
-        }
+      s->a = p_.a + i * p_.a_row + p * p_.a_col;
+      s->a_row = p_.a_row;
+      s->a_step = p_.a_col;
+      s->b = p_.b + p * p_.b_row + j;
+      s->b_step = p_.b_row;
+    }
+  }
+  auto* StripsInPlace() const { return p_.a_col == 1 ? kernels_.by_rows : kernels_.by_columns; }
+  int64_t PanelInPlace(int64_t rows) const {
+    return rows <= kernels_.wide_rows ? kernels_.wide_cols : kernels_.cols;
+  }
+
+  void Unpacked(const After<Out>& after) const {
+    for (int64_t p = 0; p < p_.k; p += kBlock) {
+      Strip<Packed, Out> s = NewStrip(p);
+      s.depth = std::min(kBlock, p_.k - p);
+      s.cols = p_.n;
+      for (int64_t i = 0; i < p_.m; i += rows_) {
+        const int64_t rows = std::min(rows_, p_.m - i);
+        ReadInPlace(i, 0, p, &s);
+        s.b_panel = PanelInPlace(rows);
+        s.c = p_.c + i * p_.c_row;
+        StripsInPlace()[rows - 1](s);
+        if (p + s.depth == p_.k) after(p_.c, p_.c_row, i, 0, rows, p_.n);
       }
     }
   }
 
-  // Sums wait in `sums` while a few rows of B pass by side by side, so that memory is read in
-  // order.
   void Stream(Out* sums, const After<Out>& after) const {
-    const auto* const strips = p_.a_col == 1 ? kernels_.by_rows : kernels_.by_columns;
-    Strip<Packed, Out> s = {};
-    for (int64_t block = 0; block < p_.k; block += kBlock) {
-      const int64_t end = std::min(block + kBlock, p_.k);
-      for (int64_t p = block; p < end; p += kRowsOfStream) {
-        s = NewStrip(block);
-        s.depth = std::min(kRowsOfStream, end - p);
-        s.a = p_.a + p * p_.a_col;
-        s.a_row = p_.a_row;
-        s.a_step = p_.a_col;
-        s.b = p_.b + p * p_.b_row;
-        s.b_step = p_.b_row;
-        s.b_panel = p_.m <= kernels_.wide_rows ? kernels_.wide_cols : kernels_.cols;
-        s.cols = p_.n;
-        s.sums = p == block ? nullptr : sums;
-        s.sums_row = p_.n;
-        s.keep = p + s.depth < end;
-        s.c = s.keep ? sums : p_.c;
-        s.c_row = s.keep ? p_.n : p_.c_row;
-        s.read = s.read && !s.keep;
-        strips[p_.m - 1](s);
+    for (int64_t j = 0; j < p_.n; j += block_cols_) {
+      const int64_t cols = std::min(block_cols_, p_.n - j);
+      for (int64_t block = 0; block < p_.k; block += kBlock) {
+        const int64_t end = std::min(block + kBlock, p_.k);
+        for (int64_t p = block; p < end; p += kStepsOfStream) {
+          Strip<Packed, Out> s = NewStrip(block);
+          s.depth = std::min(kStepsOfStream, end - p);
+          s.cols = cols;
+          s.sums_row = cols;
+          s.keep = p + s.depth < end;
+          s.read = s.read && !s.keep;
+          if (s.keep) s.c_row = cols;
+          for (int64_t i = 0; i < p_.m; i += rows_) {
+            const int64_t rows = std::min(rows_, p_.m - i);
+            ReadInPlace(i, j, p, &s);
+            s.b_panel = PanelInPlace(rows);
+            s.sums = p == block ? nullptr : sums + i * cols;
+            s.c = s.keep ? sums + i * cols : p_.c + i * p_.c_row + j;
+            StripsInPlace()[rows - 1](s);
+          }
+        }
       }
+      after(p_.c, p_.c_row, 0, j, p_.m, cols);
     }
-    after(p_.c, p_.c_row, 0, 0, p_.m, p_.n);
   }
 
   void PackedBlocks(char* workspace, const After<Out>& after) const {
     Packed* const packed_a = reinterpret_cast<Packed*>(workspace);
     Packed* const packed_b =
         reinterpret_cast<Packed*>(workspace + Aligned<Packed>(strips_kept_ * PackedStrip()));
+    if (p_.m <= rows_) {
+      // Panels that are used but once come in the order in which B^T lies.
+      for (int64_t j = 0; j < p_.n; j += block_cols_) {
+        for (int64_t p = 0; p < p_.k; p += kBlock) Block(0, j, p, packed_a, packed_b, after);
+      }
+      return;
+    }
     for (int64_t i = 0; i < p_.m; i += block_rows_) {
       for (int64_t p = 0; p < p_.k; p += kBlock) {
         for (int64_t j = 0; j < p_.n; j += block_cols_) {
@@ -297,7 +320,7 @@ class Part {
   Way way_;
   int64_t rows_ = 0;        // of a strip
   int64_t depth_ = 0;       // groups of a block of k, at most
-  int64_t block_cols_ = 0;  // of a packed block of B
+  int64_t block_cols_ = 0;  // of a packed block of B, or of waiting sums
   int64_t block_rows_ = 0;
   int64_t strips_kept_ = 0;
 };

@@ -108,33 +108,38 @@ absl::Status RunViews(const Kernels<In, Packed, Out>& kernels, Out alpha, Matrix
   return status;
 }
 
-// Products of one strip and one block of k, read where they lie, come so often and are so short
+// Products of a few strips and one block of k, read where they lie, come so often and are so short
 // that they take the shortest way.
 template <class In, class Packed, class Out>
 bool RunAtOnce(const Kernels<In, Packed, Out>& kernels, Out alpha, const MatrixView<const In>& a,
                const MatrixView<const In>& b, Out beta, const MatrixView<Out>& c) {
   if constexpr (std::is_same_v<In, Packed>) {
     const bool by_rows = a.col_stride() == 1;
-    if (kernels.group != 1 || c.rows() > kernels.rows || a.cols() > kBlock || alpha == Out(0) ||
+    const int64_t m = c.rows();
+    if (kernels.group != 1 || m > kRowsAtOnce || a.cols() > kBlock || alpha == Out(0) ||
         b.col_stride() != 1 || !(by_rows || a.row_stride() == 1) || b.size() > kElementsAtOnce ||
         !PlainlyValid(a, b, c)) {
       return false;
     }
+    const auto strips = (static_cast<uint32_t>(m) + kernels.rows - 1) / kernels.rows;
+    const auto rows = static_cast<int64_t>((static_cast<uint32_t>(m) + strips - 1) / strips);
     Strip<Packed, Out> s;
-    s.a = a.data();
     s.a_row = a.row_stride();
     s.a_step = a.col_stride();
     s.b = b.data();
     s.b_step = b.row_stride();
-    s.b_panel = c.rows() <= kernels.wide_rows ? kernels.wide_cols : kernels.cols;
+    s.b_panel = rows <= kernels.wide_rows ? kernels.wide_cols : kernels.cols;
     s.depth = a.cols();
     s.cols = c.cols();
-    s.c = c.data();
     s.c_row = c.row_stride();
     s.alpha = alpha;
     s.beta = beta;
     s.read = beta != Out(0);
-    (by_rows ? kernels.by_rows : kernels.by_columns)[c.rows() - 1](s);
+    for (int64_t i = 0; i < m; i += rows) {
+      s.a = a.data() + i * s.a_row;
+      s.c = c.data() + i * s.c_row;
+      (by_rows ? kernels.by_rows : kernels.by_columns)[std::min(rows, m - i) - 1](s);
+    }
     return true;
   }
   return false;

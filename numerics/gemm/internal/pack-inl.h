@@ -143,6 +143,18 @@ void PackRows(const In* from, int64_t row_stride, int64_t col_stride, int rows, 
 template <class In, class T>
 void PackColumns(const In* from, int64_t row_stride, int64_t col_stride, int rows, int64_t depth,
                  T* to) {
+  constexpr int kWidth = kLanes<T>;
+  if (row_stride == 1) {
+    for (int64_t p = 0; p < depth; ++p) {
+      for (int r = 0; r < rows; r += kWidth) {
+        const int lanes = std::min(kWidth, rows - r);
+        StoreSome(LoadWidened(from + r, lanes), to + r, lanes);
+      }
+      from += col_stride;
+      to += rows;
+    }
+    return;
+  }
   for (int64_t p = 0; p < depth; ++p) {
     for (int r = 0; r < rows; ++r) to[r] = Widen(from[r * row_stride]);
     from += col_stride;
