@@ -212,7 +212,9 @@ class Part {
       s->b_step = p_.b_row;
     }
   }
-  auto* StripsInPlace() const { return p_.a_col == 1 ? kernels_.by_rows : kernels_.by_columns; }
+  const auto* StripsInPlace() const {
+    return p_.a_col == 1 ? &kernels_.by_rows[0] : &kernels_.by_columns[0];
+  }
   int64_t PanelInPlace(int64_t rows) const {
     return rows <= kernels_.wide_rows ? kernels_.wide_cols : kernels_.cols;
   }
@@ -310,7 +312,7 @@ class Part {
       s.a_row = by_rows ? kBlock : kernels_.group;
       s.a_step = by_rows ? kernels_.group : rows * kernels_.group;
       s.c = p_.c + i * p_.c_row + j;
-      (by_rows ? kernels_.by_rows : kernels_.by_columns)[rows - 1](s);
+      (by_rows ? &kernels_.by_rows[0] : &kernels_.by_columns[0])[rows - 1](s);
       if (p + steps == p_.k) after(p_.c, p_.c_row, i, j, rows, s.cols);
     }
   }

@@ -123,7 +123,7 @@ bool RunAtOnce(const Kernels<In, Packed, Out>& kernels, Out alpha, const MatrixV
     }
     const auto strips = (static_cast<uint32_t>(m) + kernels.rows - 1) / kernels.rows;
     const auto rows = static_cast<int64_t>((static_cast<uint32_t>(m) + strips - 1) / strips);
-    Strip<Packed, Out> s;
+    Strip<Packed, Out> s = {};
     s.a_row = a.row_stride();
     s.a_step = a.col_stride();
     s.b = b.data();
@@ -135,10 +135,11 @@ bool RunAtOnce(const Kernels<In, Packed, Out>& kernels, Out alpha, const MatrixV
     s.alpha = alpha;
     s.beta = beta;
     s.read = beta != Out(0);
+    const auto* const run = by_rows ? &kernels.by_rows[0] : &kernels.by_columns[0];
     for (int64_t i = 0; i < m; i += rows) {
       s.a = a.data() + i * s.a_row;
       s.c = c.data() + i * s.c_row;
-      (by_rows ? kernels.by_rows : kernels.by_columns)[std::min(rows, m - i) - 1](s);
+      run[std::min(rows, m - i) - 1](s);
     }
     return true;
   }
