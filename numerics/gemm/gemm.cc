@@ -20,7 +20,9 @@ template <class T>
 absl::Status Gemm(std::type_identity_t<T> alpha, MatrixView<const std::type_identity_t<T>> a,
                   MatrixView<const std::type_identity_t<T>> b, std::type_identity_t<T> beta,
                   MatrixView<T> c) {
-  return internal::Enter<T, T, T>(internal::ExactKernels<T, T>(), alpha, a, b, beta, c, nullptr);
+  const internal::Kernels<T, T, T>& kernels = internal::ExactKernels<T, T>();
+  if (internal::RunAtOnce(kernels, alpha, a, b, beta, c)) return absl::OkStatus();
+  return internal::Enter<T, T, T>(kernels, alpha, a, b, beta, c, nullptr);
 }
 
 template <class T>

@@ -148,10 +148,9 @@ bool RunAtOnce(const Kernels<In, Packed, Out>& kernels, Out alpha, const MatrixV
 
 // gemm.h's Gemm with these kernels.
 template <class In, class Packed, class Out>
-absl::Status Enter(const Kernels<In, Packed, Out>& kernels, Out alpha, MatrixView<const In> a,
-                   MatrixView<const In> b, Out beta, MatrixView<Out> c,
-                   const Options<Out>* options) {
-  if (options == nullptr && RunAtOnce(kernels, alpha, a, b, beta, c)) return absl::OkStatus();
+absl::Status Enter(const Kernels<In, Packed, Out>& kernels, Out alpha,
+                   const MatrixView<const In>& a, const MatrixView<const In>& b, Out beta,
+                   const MatrixView<Out>& c, const Options<Out>* options) {
   absl::Status status;
   if (!PlainlyValid(a, b, c)) {
     status = ValidateProduct(PlaceOf(a), PlaceOf(b), PlaceOf(c));
