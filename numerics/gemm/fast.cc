@@ -12,35 +12,47 @@
 #include "numerics/gemm/gemm.h"
 #include "numerics/gemm/internal/entry.h"
 #include "numerics/gemm/internal/float_kernels.h"
+#include "numerics/gemm/internal/kernels.h"
+#include "numerics/gemm/internal/short_product.h"
+#include "numerics/gemm/internal/validate.h"
 
 namespace assay::gemm {
 
 using floating::BFloat16;
 
 template <class T>
-absl::Status FastGemm(std::type_identity_t<T> alpha, MatrixView<const std::type_identity_t<T>> a,
-                      MatrixView<const std::type_identity_t<T>> b, std::type_identity_t<T> beta,
-                      MatrixView<T> c) {
+absl::Status FastGemm(std::type_identity_t<T> alpha,
+                      const MatrixView<const std::type_identity_t<T>>& a,
+                      const MatrixView<const std::type_identity_t<T>>& b,
+                      std::type_identity_t<T> beta, const MatrixView<T>& c) {
   const internal::Kernels<T, T, T>& kernels = internal::FusedKernels<T, T>();
-  if (internal::RunAtOnce(kernels, alpha, a, b, beta, c)) return absl::OkStatus();
+  internal::ShortProduct<T, T, T> product;
+  if (internal::PlainlyValid(a, b, c) && product.Prepare(kernels, alpha, a, b, beta, c)) {
+    product.Run(a.data(), b.data(), c.data());
+    return absl::OkStatus();
+  }
   return internal::Enter<T, T, T>(kernels, alpha, a, b, beta, c, nullptr);
 }
 
 template <class T>
-absl::Status FastGemm(std::type_identity_t<T> alpha, MatrixView<const std::type_identity_t<T>> a,
-                      MatrixView<const std::type_identity_t<T>> b, std::type_identity_t<T> beta,
-                      MatrixView<T> c, const Options<T>& options) {
+absl::Status FastGemm(std::type_identity_t<T> alpha,
+                      const MatrixView<const std::type_identity_t<T>>& a,
+                      const MatrixView<const std::type_identity_t<T>>& b,
+                      std::type_identity_t<T> beta, const MatrixView<T>& c,
+                      const Options<T>& options) {
   return internal::Enter<T, T, T>(internal::FusedKernels<T, T>(), alpha, a, b, beta, c, &options);
 }
 
-absl::Status FastGemm(float alpha, MatrixView<const BFloat16> a, MatrixView<const BFloat16> b,
-                      float beta, MatrixView<float> c, const Options<float>& options) {
+absl::Status FastGemm(float alpha, const MatrixView<const BFloat16>& a,
+                      const MatrixView<const BFloat16>& b, float beta, const MatrixView<float>& c,
+                      const Options<float>& options) {
   return internal::Enter<BFloat16, float, float>(internal::FusedKernels<BFloat16, float>(), alpha,
                                                  a, b, beta, c, &options);
 }
 
 template <class T>
-absl::Status FastGemv(std::type_identity_t<T> alpha, MatrixView<const std::type_identity_t<T>> a,
+absl::Status FastGemv(std::type_identity_t<T> alpha,
+                      const MatrixView<const std::type_identity_t<T>>& a,
                       std::span<const std::type_identity_t<T>> x, std::type_identity_t<T> beta,
                       std::span<T> y, ThreadPool* pool) {
   return internal::EnterVector<T, T, T>(internal::FusedKernels<T, T>(), alpha, a, x, beta, y, pool);
@@ -65,17 +77,17 @@ absl::Status FastGemmBatched(std::type_identity_t<T> alpha,
                                               pool);
 }
 
-#define ASSAY_FAST_GEMM_INSTANTIATE(T)                                                             \
-  template absl::Status FastGemm<T>(T, MatrixView<const T>, MatrixView<const T>, T,                \
-                                    MatrixView<T>);                                                \
-  template absl::Status FastGemm<T>(T, MatrixView<const T>, MatrixView<const T>, T, MatrixView<T>, \
-                                    const Options<T>&);                                            \
-  template absl::Status FastGemv<T>(T, MatrixView<const T>, std::span<const T>, T, std::span<T>,   \
-                                    ThreadPool*);                                                  \
-  template absl::Status FastGemmBatched<T>(int64_t, T, Batch<const T>, Batch<const T>, T,          \
-                                           Batch<T>, const Options<T>&);                           \
-  template absl::Status FastGemmBatched<T>(T, std::span<const MatrixView<const T>>,                \
-                                           std::span<const MatrixView<const T>>, T,                \
+#define ASSAY_FAST_GEMM_INSTANTIATE(T)                                                            \
+  template absl::Status FastGemm<T>(T, const MatrixView<const T>&, const MatrixView<const T>&, T, \
+                                    const MatrixView<T>&);                                        \
+  template absl::Status FastGemm<T>(T, const MatrixView<const T>&, const MatrixView<const T>&, T, \
+                                    const MatrixView<T>&, const Options<T>&);                     \
+  template absl::Status FastGemv<T>(T, const MatrixView<const T>&, std::span<const T>, T,         \
+                                    std::span<T>, ThreadPool*);                                   \
+  template absl::Status FastGemmBatched<T>(int64_t, T, Batch<const T>, Batch<const T>, T,         \
+                                           Batch<T>, const Options<T>&);                          \
+  template absl::Status FastGemmBatched<T>(T, std::span<const MatrixView<const T>>,               \
+                                           std::span<const MatrixView<const T>>, T,               \
                                            std::span<const MatrixView<T>>, ThreadPool*);
 ASSAY_FAST_GEMM_INSTANTIATE(float)
 ASSAY_FAST_GEMM_INSTANTIATE(double)

@@ -26,22 +26,22 @@ namespace assay::gemm {
 
 template <class T>
 [[nodiscard]] absl::Status FastGemm(std::type_identity_t<T> alpha,
-                                    MatrixView<const std::type_identity_t<T>> a,
-                                    MatrixView<const std::type_identity_t<T>> b,
-                                    std::type_identity_t<T> beta, MatrixView<T> c);
+                                    const MatrixView<const std::type_identity_t<T>>& a,
+                                    const MatrixView<const std::type_identity_t<T>>& b,
+                                    std::type_identity_t<T> beta, const MatrixView<T>& c);
 template <class T>
 [[nodiscard]] absl::Status FastGemm(std::type_identity_t<T> alpha,
-                                    MatrixView<const std::type_identity_t<T>> a,
-                                    MatrixView<const std::type_identity_t<T>> b,
-                                    std::type_identity_t<T> beta, MatrixView<T> c,
+                                    const MatrixView<const std::type_identity_t<T>>& a,
+                                    const MatrixView<const std::type_identity_t<T>>& b,
+                                    std::type_identity_t<T> beta, const MatrixView<T>& c,
                                     const Options<T>& options);
-[[nodiscard]] absl::Status FastGemm(float alpha, MatrixView<const floating::BFloat16> a,
-                                    MatrixView<const floating::BFloat16> b, float beta,
-                                    MatrixView<float> c, const Options<float>& options = {});
+[[nodiscard]] absl::Status FastGemm(float alpha, const MatrixView<const floating::BFloat16>& a,
+                                    const MatrixView<const floating::BFloat16>& b, float beta,
+                                    const MatrixView<float>& c, const Options<float>& options = {});
 
 template <class T>
 [[nodiscard]] absl::Status FastGemv(std::type_identity_t<T> alpha,
-                                    MatrixView<const std::type_identity_t<T>> a,
+                                    const MatrixView<const std::type_identity_t<T>>& a,
                                     std::span<const std::type_identity_t<T>> x,
                                     std::type_identity_t<T> beta, std::span<T> y,
                                     ThreadPool* pool = nullptr);
@@ -52,6 +52,11 @@ template <class T>
                                            Batch<const std::type_identity_t<T>> b,
                                            std::type_identity_t<T> beta, Batch<T> c,
                                            const Options<T>& options = {});
+template <class T>
+[[nodiscard]] absl::Status FastGemmBatched(
+    std::type_identity_t<T> alpha, std::span<const MatrixView<const std::type_identity_t<T>>> a,
+    std::span<const MatrixView<const std::type_identity_t<T>>> b, std::type_identity_t<T> beta,
+    std::span<const MatrixView<T>> c, ThreadPool* pool = nullptr);
 
 }  // namespace assay::gemm
 

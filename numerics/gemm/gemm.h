@@ -77,26 +77,26 @@ struct Options {
 // length; with kResourceExhausted if there is no memory for packing. m = 0 or n = 0 does nothing.
 template <class T>
 [[nodiscard]] absl::Status Gemm(std::type_identity_t<T> alpha,
-                                MatrixView<const std::type_identity_t<T>> a,
-                                MatrixView<const std::type_identity_t<T>> b,
-                                std::type_identity_t<T> beta, MatrixView<T> c);
+                                const MatrixView<const std::type_identity_t<T>>& a,
+                                const MatrixView<const std::type_identity_t<T>>& b,
+                                std::type_identity_t<T> beta, const MatrixView<T>& c);
 template <class T>
 [[nodiscard]] absl::Status Gemm(std::type_identity_t<T> alpha,
-                                MatrixView<const std::type_identity_t<T>> a,
-                                MatrixView<const std::type_identity_t<T>> b,
-                                std::type_identity_t<T> beta, MatrixView<T> c,
+                                const MatrixView<const std::type_identity_t<T>>& a,
+                                const MatrixView<const std::type_identity_t<T>>& b,
+                                std::type_identity_t<T> beta, const MatrixView<T>& c,
                                 const Options<T>& options);
 
 // The same with A and B in bfloat16, C and all sums in f32: the bits are those of A and B converted
 // to f32 first. (Products of two bfloat16 are exact in f32.)
-[[nodiscard]] absl::Status Gemm(float alpha, MatrixView<const floating::BFloat16> a,
-                                MatrixView<const floating::BFloat16> b, float beta,
-                                MatrixView<float> c, const Options<float>& options = {});
+[[nodiscard]] absl::Status Gemm(float alpha, const MatrixView<const floating::BFloat16>& a,
+                                const MatrixView<const floating::BFloat16>& b, float beta,
+                                const MatrixView<float>& c, const Options<float>& options = {});
 
 // y = alpha A x + beta y. A: [m, n]; x: [n]; y: [m]. The bits of Gemm with a B of one column.
 template <class T>
 [[nodiscard]] absl::Status Gemv(std::type_identity_t<T> alpha,
-                                MatrixView<const std::type_identity_t<T>> a,
+                                const MatrixView<const std::type_identity_t<T>>& a,
                                 std::span<const std::type_identity_t<T>> x,
                                 std::type_identity_t<T> beta, std::span<T> y,
                                 ThreadPool* pool = nullptr);

@@ -32,9 +32,6 @@ namespace assay::gemm::internal {
 
 // Packed columns of B that are used again from the second cache.
 inline constexpr int64_t kBytesOfB = 512 << 10;
-// Rows of C and elements of B that are not worth a look at how they lie in the caches.
-inline constexpr int64_t kRowsAtOnce = 64;
-inline constexpr int64_t kElementsAtOnce = 4096;
 // Rows of A that are kept packed.
 inline constexpr int64_t kRowsOfA = 4096;
 // B's rows of a block of k that lie within so many bytes are read in place: packing gains nothing

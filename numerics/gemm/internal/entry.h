@@ -18,6 +18,7 @@
 #include "numerics/gemm/gemm.h"
 #include "numerics/gemm/internal/driver.h"
 #include "numerics/gemm/internal/kernels.h"
+#include "numerics/gemm/internal/short_product.h"
 #include "numerics/gemm/internal/validate.h"
 
 namespace assay::gemm::internal {
@@ -108,44 +109,6 @@ absl::Status RunViews(const Kernels<In, Packed, Out>& kernels, Out alpha, Matrix
   return status;
 }
 
-// Products of a few strips and one block of k, read where they lie, come so often and are so short
-// that they take the shortest way.
-template <class In, class Packed, class Out>
-bool RunAtOnce(const Kernels<In, Packed, Out>& kernels, Out alpha, const MatrixView<const In>& a,
-               const MatrixView<const In>& b, Out beta, const MatrixView<Out>& c) {
-  if constexpr (std::is_same_v<In, Packed>) {
-    const bool by_rows = a.col_stride() == 1;
-    const int64_t m = c.rows();
-    if (kernels.group != 1 || m > kRowsAtOnce || a.cols() > kBlock || alpha == Out(0) ||
-        b.col_stride() != 1 || !(by_rows || a.row_stride() == 1) || b.size() > kElementsAtOnce ||
-        !PlainlyValid(a, b, c)) {
-      return false;
-    }
-    const auto strips = (static_cast<uint32_t>(m) + kernels.rows - 1) / kernels.rows;
-    const auto rows = static_cast<int64_t>((static_cast<uint32_t>(m) + strips - 1) / strips);
-    Strip<Packed, Out> s = {};
-    s.a_row = a.row_stride();
-    s.a_step = a.col_stride();
-    s.b = b.data();
-    s.b_step = b.row_stride();
-    s.b_panel = rows <= kernels.wide_rows ? kernels.wide_cols : kernels.cols;
-    s.depth = a.cols();
-    s.cols = c.cols();
-    s.c_row = c.row_stride();
-    s.alpha = alpha;
-    s.beta = beta;
-    s.read = beta != Out(0);
-    const auto* const run = by_rows ? &kernels.by_rows[0] : &kernels.by_columns[0];
-    for (int64_t i = 0; i < m; i += rows) {
-      s.a = a.data() + i * s.a_row;
-      s.c = c.data() + i * s.c_row;
-      run[std::min(rows, m - i) - 1](s);
-    }
-    return true;
-  }
-  return false;
-}
-
 // gemm.h's Gemm with these kernels.
 template <class In, class Packed, class Out>
 absl::Status Enter(const Kernels<In, Packed, Out>& kernels, Out alpha,
@@ -230,6 +193,22 @@ absl::Status EnterBatch(const Kernels<In, Packed, Out>& kernels, int64_t count, 
   if (!status.ok()) return status;
   if (count == 0 || c.first.empty()) return absl::OkStatus();
   const Epilogue<Out>* const after = DoesNothing(epilogue) ? nullptr : &epilogue;
+  ShortProduct<In, Packed, Out> product;
+  if (after == nullptr && product.Prepare(kernels, alpha, a.first, b.first, beta, c.first)) {
+    const auto run = [&](int64_t begin, int64_t end) {
+      ShortProduct<In, Packed, Out> mine = product;
+      for (int64_t i = begin; i < end; ++i) {
+        mine.Run(a.first.data() + i * a.stride, b.first.data() + i * b.stride,
+                 c.first.data() + i * c.stride);
+      }
+    };
+    if (options.pool != nullptr) {
+      options.pool->ParallelFor(count, BatchBlock(count, PlaceOf(a.first), place), run);
+    } else {
+      run(0, count);
+    }
+    return absl::OkStatus();
+  }
   if (options.pool == nullptr || count == 1) {
     for (int64_t i = 0; i < count && status.ok(); ++i) {
       status = RunViews(kernels, alpha, At(a, i), At(b, i), beta, At(c, i), after, options.pool);

@@ -16,10 +16,10 @@ namespace assay::gemm::internal {
 // lie in groups of several steps of k, all of this counts groups.
 template <class Packed, class Out>
 struct Strip {
-  const Packed* a;
+  const Packed* a = nullptr;
   int64_t a_row;
   int64_t a_step;
-  const Packed* b;
+  const Packed* b = nullptr;
   int64_t b_step;
   int64_t b_panel;
   int64_t depth;
@@ -27,7 +27,7 @@ struct Strip {
 
   // Where the sums s go: c = alpha s + beta c, or alpha s if C is not to be read; or c = s, to be
   // gone on with by a strip whose `sums` they are.
-  Out* c;
+  Out* c = nullptr;
   int64_t c_row;
   const Out* sums = nullptr;  // what s begins with; none: 0
   int64_t sums_row = 0;

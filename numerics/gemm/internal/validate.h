@@ -33,15 +33,17 @@ Place PlaceOf(MatrixView<T> m) {
 absl::Status ValidateProduct(const Place& a, const Place& b, const Place& c);
 
 // True for most valid products, at the cost of some comparisons: matrices that lie apart, C's rows
-// side by side, no number of 2^28 or more. For others ValidateProduct decides.
+// or columns side by side, no number of 2^28 or more. For others ValidateProduct decides.
 template <class In, class Out>
 bool PlainlyValid(const MatrixView<const In>& a, const MatrixView<const In>& b,
                   const MatrixView<Out>& c) {
   // A negative number has its highest bits set too.
   const int64_t any = a.rows() | a.cols() | a.row_stride() | a.col_stride() | b.cols() |
-                      b.row_stride() | b.col_stride() | c.row_stride();
+                      b.row_stride() | b.col_stride() | c.row_stride() | c.col_stride();
   if (any >> 28 != 0 || a.rows() != c.rows() || b.cols() != c.cols() || a.cols() != b.rows() ||
-      c.empty() || a.cols() == 0 || c.col_stride() != 1 || c.row_stride() < c.cols()) {
+      c.empty() || a.cols() == 0 ||
+      !((c.col_stride() == 1 && c.row_stride() >= c.cols()) ||
+        (c.row_stride() == 1 && c.col_stride() >= c.rows()))) {
     return false;
   }
   const auto begin = [](const auto& m) { return reinterpret_cast<uintptr_t>(m.data()); };
