@@ -1,0 +1,116 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// What we count beside what was published of real models.
+#include <cstdint>
+#include <string_view>
+
+#include "gtest/gtest.h"
+#include "numerics/flops/chips.h"
+#include "numerics/flops/estimate.h"
+#include "numerics/flops/models.h"
+#include "numerics/flops/operations.h"
+
+namespace assay::flops {
+namespace {
+
+const ModelConfig& Model(std::string_view name) {
+  const PublishedModel* model = FindModel(name);
+  EXPECT_NE(model, nullptr) << name;
+  return model->config;
+}
+
+// Forward and backward flop of a token in training, by a sequence of `length`.
+double TrainingFlopsPerToken(const ModelConfig& config, int64_t length, bool masked_too = false) {
+  const absl::StatusOr<Estimate> estimate = EstimatePass(
+      config, {.tokens = length, .masked_too = masked_too}, {.training = true}, *FindChip("H100"));
+  EXPECT_TRUE(estimate.ok()) << estimate.status();
+  const Counts& total = estimate->total;
+  return static_cast<double>(total.forward + total.dx + total.dw) / static_cast<double>(length);
+}
+
+TEST(PublishedTest, ParametersAreThosePublished) {
+  int exact = 0;
+  for (const PublishedModel& model : Models()) {
+    const absl::StatusOr<Parameters> ours = CountParameters(model.config);
+    ASSERT_TRUE(ours.ok()) << ours.status();
+    const int64_t difference = ours->total - model.parameters;
+    EXPECT_LE(difference < 0 ? -difference : difference, model.rounding)
+        << model.config.name << ": " << ours->total;
+    exact += model.rounding == 0 ? 1 : 0;
+  }
+  EXPECT_EQ(Models().size(), 13u);
+  EXPECT_EQ(exact, 11);
+}
+
+TEST(PublishedTest, GemmaSplitsItsParametersAsItsReportDoes) {
+  const absl::StatusOr<Parameters> gemma = CountParameters(Model("Gemma 2B"));
+  EXPECT_EQ(gemma->embedding, 524550144);                  // table 2
+  EXPECT_EQ(gemma->total - gemma->embedding, 1981884416);  // table 2
+}
+
+TEST(PublishedTest, MixtralMeetsThirteenOfItsFortySevenBillions) {
+  // Mixtral of Experts, section 1: 47B parameters of which a token uses 13B.
+  const absl::StatusOr<Parameters> mixtral = CountParameters(Model("Mixtral 8x7B"));
+  const double used = static_cast<double>(mixtral->met + mixtral->embedding);
+  EXPECT_GE(used, 12.5e9);
+  EXPECT_LT(used, 13.5e9);
+}
+
+TEST(PublishedTest, PalmsUtilisationFollowsFromItsSpeed) {
+  const PublishedSpeed& speed = PalmSpeed();
+  const ModelConfig& palm = Model("PaLM 540B");
+  const double peak = speed.chips * static_cast<double>(FindChip(speed.chip)->f16);
+  const double n = static_cast<double>(CountParameters(palm)->total);
+  const double by_6n = 6 * n * speed.tokens_per_second / peak;
+  EXPECT_NEAR(by_6n, speed.without_attention, 0.0005);
+  // Appendix B: 6 N + 12 L H Q T, the mask's half not taken off.
+  const double attention = 12.0 * 118 * 48 * 256 * 2048;
+  const double by_formula = (6 * n + attention) * speed.tokens_per_second / peak;
+  EXPECT_NEAR(by_formula, speed.model_utilisation, 0.0005);
+  // Our count with what the mask throws away: what is neither product nor attention is left, and
+  // embeddings are tied, so their parameters do a product once.
+  const double ours =
+      TrainingFlopsPerToken(palm, speed.sequence, true) * speed.tokens_per_second / peak;
+  EXPECT_GT(ours, by_formula);
+  EXPECT_LT(ours, by_formula * 1.003);
+  // What was recomputed: 0.75 of a forward pass, between none and all.
+  const double recomputed = 3 * (speed.hardware_utilisation / speed.model_utilisation - 1);
+  EXPECT_NEAR(recomputed, 0.75, 0.01);
+}
+
+TEST(PublishedTest, Gpt3AndPalmTrainForWhatTheirTablesSay) {
+  for (const PublishedRun& run : Runs()) {
+    if (run.flops == 0) continue;
+    const ModelConfig& config = Model(run.model);
+    const double n = static_cast<double>(CountParameters(config)->total);
+    EXPECT_NEAR(6 * n * run.tokens / run.flops, 1, 0.002) << run.model;
+    const double ours = TrainingFlopsPerToken(config, run.sequence) * run.tokens;
+    // Both leave attention out; with its causal half the count is a little more.
+    EXPECT_GT(ours, run.flops) << run.model;
+    EXPECT_LT(ours, 1.03 * run.flops) << run.model;
+  }
+}
+
+TEST(PublishedTest, GpuHoursOfLlamaImplyAUtilisation) {
+  // No published value to meet: between an idle chip and the peak, and as expected for the sizes.
+  const struct {
+    const char* model;
+    double low, high;
+  } kExpected[] = {{"Llama 2 7B", 0.38, 0.46},
+                   {"Llama 2 70B", 0.42, 0.48},
+                   {"Llama 3 8B", 0.15, 0.20},
+                   {"Llama 3 70B", 0.27, 0.31}};
+  for (const auto& expected : kExpected) {
+    for (const PublishedRun& run : Runs()) {
+      if (run.model != expected.model) continue;
+      const double flops = TrainingFlopsPerToken(Model(expected.model), run.sequence) * run.tokens;
+      const double peak = static_cast<double>(FindChip(run.chip)->f16);
+      const double utilisation = flops / (run.chip_hours * 3600 * peak);
+      EXPECT_GT(utilisation, expected.low) << run.model;
+      EXPECT_LT(utilisation, expected.high) << run.model;
+    }
+  }
+}
+
+}  // namespace
+}  // namespace assay::flops
