@@ -72,10 +72,12 @@ struct After {
   int64_t col = 0;
   Out* row_maxima = nullptr;  // [m] of this part, or none
   void operator()(Out* c, int64_t c_row, int64_t i, int64_t j, int64_t rows, int64_t cols) const {
-    if (epilogue == nullptr) return;
-    ApplyEpilogue<Out>(*epilogue, row + i, col + j,
-                       MatrixView<Out>(c + i * c_row + j, rows, cols, c_row),
-                       row_maxima == nullptr ? nullptr : row_maxima + i);
+    if constexpr (std::is_floating_point_v<Out>) {
+      if (epilogue == nullptr) return;
+      ApplyEpilogue<Out>(*epilogue, row + i, col + j,
+                         MatrixView<Out>(c + i * c_row + j, rows, cols, c_row),
+                         row_maxima == nullptr ? nullptr : row_maxima + i);
+    }
   }
 };
 
@@ -102,14 +104,14 @@ template <class In, class Packed, class Out>
 class Part {
  public:
   Part(const Kernels<In, Packed, Out>& kernels, const Product<In, Out>& product)
-      : kernels_(kernels), p_(product) {
+      : kernels_(kernels), p_(product), steps_(kBlock * kernels.group) {
     if (p_.reads_nothing() || p_.m == 0 || p_.n == 0) {
       way_ = Way::kScale;
       return;
     }
     const int64_t strips = (p_.m + kernels.rows - 1) / kernels.rows;
     rows_ = (p_.m + strips - 1) / strips;  // even strips: no last one of a row or two
-    depth_ = Groups(std::min(p_.k, kBlock));
+    depth_ = Groups(std::min(p_.k, steps_));
     if (std::is_same_v<In, Packed> && kernels.group == 1 && p_.b_col == 1 &&
         (p_.a_row == 1 || p_.a_col == 1)) {
       if (std::min(p_.k, kBlock) * p_.b_row * static_cast<int64_t>(sizeof(In)) <= kBytesInPlace) {
@@ -124,7 +126,7 @@ class Part {
       }
     }
     way_ = Way::kPacked;
-    const int64_t fit = kBytesOfB / (depth_ * kernels.group * static_cast<int64_t>(sizeof(Packed)));
+    const int64_t fit = kBytesOfB / (depth_ * static_cast<int64_t>(sizeof(Packed)));
     // With one strip, a panel is used once: packed just before, it need not leave the first cache.
     block_cols_ =
         strips == 1 ? kernels.cols : std::max<int64_t>(fit / kernels.cols, 1) * kernels.cols;
@@ -145,8 +147,8 @@ class Part {
       case Way::kPacked:
         break;
     }
-    return Aligned<Packed>(strips_kept_ * PackedStrip()) +
-           Aligned<Packed>(depth_ * kernels_.group * block_cols_);
+    return Aligned<Packed>(strips_kept_ * PackedStrip()) + Aligned<Packed>(depth_ * block_cols_) +
+           (kernels_.begins ? Aligned<Out>(block_cols_) : 0);
   }
 
   void Run(char* workspace, const After<Out>& after) const {
@@ -173,6 +175,10 @@ class Part {
   template <class T>
   static int64_t Aligned(int64_t count) {
     return (count * static_cast<int64_t>(sizeof(T)) + 63) / 64 * 64;
+  }
+  template <class T>
+  static int64_t Padded(int64_t count) {
+    return Aligned<T>(count) / static_cast<int64_t>(sizeof(T));
   }
   int64_t Groups(int64_t steps) const { return (steps + kernels_.group - 1) / kernels_.group; }
   int64_t PackedStrip() const { return rows_ * kBlock; }
@@ -266,12 +272,12 @@ class Part {
     if (p_.m <= rows_) {
       // Panels that are used but once come in the order in which B^T lies.
       for (int64_t j = 0; j < p_.n; j += block_cols_) {
-        for (int64_t p = 0; p < p_.k; p += kBlock) Block(0, j, p, packed_a, packed_b, after);
+        for (int64_t p = 0; p < p_.k; p += steps_) Block(0, j, p, packed_a, packed_b, after);
       }
       return;
     }
     for (int64_t i = 0; i < p_.m; i += block_rows_) {
-      for (int64_t p = 0; p < p_.k; p += kBlock) {
+      for (int64_t p = 0; p < p_.k; p += steps_) {
         for (int64_t j = 0; j < p_.n; j += block_cols_) {
           Block(i, j, p, packed_a, packed_b, after);
         }
@@ -284,17 +290,22 @@ class Part {
              const After<Out>& after) const {
     const bool by_rows = p_.a_row != 1 || p_.a_col == 1;
     const int64_t last_row = std::min(i + block_rows_, p_.m);
-    const int64_t steps = std::min(kBlock, p_.k - p);
+    const int64_t steps = std::min(steps_, p_.k - p);
     Strip<Packed, Out> s = NewStrip(p);
     s.cols = std::min(block_cols_, p_.n - j);
     s.depth = Groups(steps);
     s.b = packed_b;
-    s.b_step = kernels_.cols * kernels_.group;
+    s.b_step = kernels_.cols;
     s.b_panel = s.depth * s.b_step;
+    Out* const begins =
+        kernels_.begins ? reinterpret_cast<Out*>(packed_b + Padded<Packed>(depth_ * block_cols_))
+                        : nullptr;
+    s.sums = begins;
     for (int64_t q = 0; q < s.cols; q += kernels_.cols) {
       kernels_.pack_panel(p_.b + p * p_.b_row + (j + q) * p_.b_col, p_.b_row, p_.b_col, steps,
                           static_cast<int>(std::min<int64_t>(kernels_.cols, s.cols - q)),
-                          packed_b + q / kernels_.cols * s.b_panel);
+                          packed_b + q / kernels_.cols * s.b_panel,
+                          begins == nullptr ? nullptr : begins + q);
     }
     for (; i < last_row; i += rows_) {
       const int64_t rows = std::min(rows_, last_row - i);
@@ -306,8 +317,8 @@ class Part {
                                                                static_cast<int>(rows), steps, a);
       }
       s.a = a;
-      s.a_row = by_rows ? kBlock : kernels_.group;
-      s.a_step = by_rows ? kernels_.group : rows * kernels_.group;
+      s.a_row = by_rows ? kBlock : 1;
+      s.a_step = by_rows ? 1 : rows;
       s.c = p_.c + i * p_.c_row + j;
       (by_rows ? &kernels_.by_rows[0] : &kernels_.by_columns[0])[rows - 1](s);
       if (p + steps == p_.k) after(p_.c, p_.c_row, i, j, rows, s.cols);
@@ -316,9 +327,10 @@ class Part {
 
   const Kernels<In, Packed, Out>& kernels_;
   const Product<In, Out> p_;
+  const int64_t steps_;  // of a block of k
   Way way_;
   int64_t rows_ = 0;        // of a strip
-  int64_t depth_ = 0;       // groups of a block of k, at most
+  int64_t depth_ = 0;       // groups of a block of k
   int64_t block_cols_ = 0;  // of a packed block of B, or of waiting sums
   int64_t block_rows_ = 0;
   int64_t strips_kept_ = 0;

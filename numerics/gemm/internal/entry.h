@@ -45,11 +45,13 @@ absl::Status ValidateEpilogue(const Epilogue<Out>& e, int64_t m, int64_t n) {
   return absl::OkStatus();
 }
 
-// Of views that are validated. `epilogue` may be null.
+// Of views that are validated. `epilogue` may be null; turned_kernels are for B^T A^T, where that
+// makes a difference.
 template <class In, class Packed, class Out>
 absl::Status RunViews(const Kernels<In, Packed, Out>& kernels, Out alpha, MatrixView<const In> a,
                       MatrixView<const In> b, Out beta, MatrixView<Out> c,
-                      const Epilogue<Out>* epilogue, ThreadPool* pool) {
+                      const Epilogue<Out>* epilogue, ThreadPool* pool,
+                      const Kernels<In, Packed, Out>* turned_kernels = nullptr) {
   // A single column goes as a row: sums side by side are what vectors hold.
   if (c.has_contiguous_rows() && (c.cols() > 1 || c.rows() == 1)) {
     const Product<In, Out> product = {
@@ -78,8 +80,10 @@ absl::Status RunViews(const Kernels<In, Packed, Out>& kernels, Out alpha, Matrix
                 .activation = epilogue->activation,
                 .row_maximum = {}};
     }
-    absl::Status status = RunViews(kernels, alpha, b.Transposed(), a.Transposed(), beta,
-                                   c.Transposed(), epilogue == nullptr ? nullptr : &turned, pool);
+    absl::Status status =
+        RunViews(turned_kernels == nullptr ? kernels : *turned_kernels, alpha, b.Transposed(),
+                 a.Transposed(), beta, c.Transposed(), epilogue == nullptr ? nullptr : &turned,
+                 pool, turned_kernels == nullptr ? nullptr : &kernels);
     if (status.ok() && epilogue != nullptr && !epilogue->row_maximum.empty()) {
       Out* const maxima = epilogue->row_maximum.data();
       StartRowMaxima(maxima, c.rows());
@@ -104,7 +108,7 @@ absl::Status RunViews(const Kernels<In, Packed, Out>& kernels, Out alpha, Matrix
     }
   };
   if (beta != Out(0)) copy(c, dense);
-  absl::Status status = RunViews(kernels, alpha, a, b, beta, dense, epilogue, pool);
+  absl::Status status = RunViews(kernels, alpha, a, b, beta, dense, epilogue, pool, turned_kernels);
   if (status.ok()) copy(dense, c);
   return status;
 }

@@ -12,8 +12,8 @@ namespace assay::gemm::internal {
 // A strip of C: a few rows (which kernel: how many), any number of columns.
 //
 // Element (i, p) of A lies at a[i * a_row + p * a_step], element (p, j) of B at b[p * b_step + j],
-// the columns of a panel side by side, and panel q of B begins at b + q * b_panel. Where operands
-// lie in groups of several steps of k, all of this counts groups.
+// the columns of a panel side by side, and panel q of B begins at b + q * b_panel. Where several
+// steps of k lie together in one Packed, all of this counts such groups.
 template <class Packed, class Out>
 struct Strip {
   const Packed* a = nullptr;
@@ -30,7 +30,7 @@ struct Strip {
   Out* c = nullptr;
   int64_t c_row;
   const Out* sums = nullptr;  // what s begins with; none: 0
-  int64_t sums_row = 0;
+  int64_t sums_row = 0;       // 0: the same for all rows
   Out alpha = 1;
   Out beta = 0;
   bool read = false;  // beta counts
@@ -43,7 +43,7 @@ struct Kernels {
   static constexpr int kMaxRows = 16;
 
   int rows;       // at most, of a strip
-  int group;      // steps of k that lie together in packed operands
+  int group;      // steps of k that lie together in one Packed; a block of k is kBlock groups
   int cols;       // of a panel of B
   int wide_cols;  // of a panel of B where strips have few rows, of B that is not packed
   int wide_rows;  // at most, of such strips
@@ -53,17 +53,18 @@ struct Kernels {
   StripFunction by_rows[kMaxRows];
   StripFunction by_columns[kMaxRows];
 
-  // Copies A's rows x depth elements from `from` on. By rows: a_row = kBlock / group groups. By
-  // columns: a_step = rows groups. The last group is filled up with zeros.
+  // Copies A's rows x steps elements from `from` on. By rows: a_row = kBlock. By columns: a_step =
+  // rows. The last group is filled up with zeros.
   using PackA = void (*)(const In* from, int64_t row_stride, int64_t col_stride, int rows,
-                         int64_t depth, Packed* to);
+                         int64_t steps, Packed* to);
   PackA pack_rows;
   PackA pack_columns;
 
-  // Copies B's depth x width elements, width at most cols, as one panel: b_step = cols groups, the
-  // missing columns and steps filled up with zeros.
-  void (*pack_panel)(const In* from, int64_t row_stride, int64_t col_stride, int64_t depth,
-                     int width, Packed* to);
+  // Copies B's steps x width elements, width at most cols, as one panel: b_step = cols, the missing
+  // columns and steps filled up with zeros. begin: [cols], null unless begins.
+  void (*pack_panel)(const In* from, int64_t row_stride, int64_t col_stride, int64_t steps,
+                     int width, Packed* to, Out* begin);
+  bool begins;  // sums begin with what pack_panel leaves in `begin`
 };
 
 }  // namespace assay::gemm::internal

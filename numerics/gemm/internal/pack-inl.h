@@ -15,6 +15,7 @@
 
 #include "numerics/floating/half.h"
 #include "numerics/gemm/gemm.h"
+#include "numerics/gemm/internal/transpose-inl.h"
 #include "numerics/gemm/internal/vector-inl.h"
 
 HWY_BEFORE_NAMESPACE();
@@ -48,34 +49,6 @@ HWY_INLINE Vec<float> LoadWidened(const floating::BFloat16* from, int lanes) {
   return v;
 }
 
-// Lane l of the first is a[l] where l & kStep is 0 and b[l - kStep] elsewhere; of the second
-// a[l + kStep] and b[l].
-template <int kStep, class V, size_t... kLane>
-HWY_INLINE void ExchangeOf(V& a, V& b, std::index_sequence<kLane...>) {
-  constexpr int kWidth = sizeof...(kLane);
-  const V low =
-      __builtin_shufflevector(a, b,
-                              ((kLane & kStep) == 0 ? static_cast<int>(kLane)
-                                                    : static_cast<int>(kLane) + kWidth - kStep)...);
-  b = __builtin_shufflevector(a, b,
-                              ((kLane & kStep) == 0 ? static_cast<int>(kLane) + kStep
-                                                    : static_cast<int>(kLane) + kWidth)...);
-  a = low;
-}
-
-// rows[i][j] and rows[j][i] change places.
-template <class T, int kStep = 1>
-HWY_INLINE void Transpose(Vec<T> (&rows)[kLanes<T>]) {
-  constexpr int kWidth = kLanes<T>;
-  ForEach<kWidth>([&](auto i) HWY_ATTR {
-    if constexpr ((decltype(i)::value & kStep) == 0) {
-      ExchangeOf<kStep>(rows[i], rows[decltype(i)::value + kStep],
-                        std::make_index_sequence<kWidth>());
-    }
-  });
-  if constexpr (2 * kStep < kWidth) Transpose<T, 2 * kStep>(rows);
-}
-
 // A block of at most kLanes x kLanes: element (i, j) from from[i + j * stride] to to[i * width +
 // j], columns past `cols` as 0.
 template <class In, class T>
@@ -94,7 +67,7 @@ HWY_NOINLINE void PackTransposed(const In* from, int64_t stride, int rows, int c
 
 template <class In, class T>
 void PackPanel(const In* from, int64_t row_stride, int64_t col_stride, int64_t depth, int width,
-               T* to) {
+               T* to, T*) {
   constexpr int kWidth = kLanes<T>;
   constexpr int kCols = kPanelVectors * kWidth;
   if (col_stride == 1) {

@@ -7,6 +7,10 @@
 // two vectors keep 24 of 32 registers (six rows 12 of 16), more sums than two pipes of four cycles
 // can have under way, and loads stay under two a cycle.
 //
+// What a product is, M says: types Packed (as A and B lie) and Out (as C lies), of one size; of
+// vectors of them Multiply(a, b, s), which is s + a b, and Scale(s, alpha); and kInPlace, whether A
+// and B may lie unpacked.
+//
 // Compiled once for every target of Highway, hence the toggled guard.
 
 #if defined(ASSAY_NUMERICS_GEMM_INTERNAL_STRIP_INL_H_) == defined(HWY_TARGET_TOGGLE)
@@ -76,13 +80,16 @@ struct RowsOfA<T, kRows, false> {
 };
 
 // One tile, whose last vector has `last` lanes. kSome: these may be fewer than all.
-template <class T, int kRows, int kVectors, bool kByColumns, bool kSome>
-HWY_INLINE void Tile(const Strip<T, T>& s, const T* b, int64_t col, int last) {
-  constexpr int kWidth = kLanes<T>;
-  const auto load = [last](const T* from, auto v) HWY_ATTR {
+template <class M, int kRows, int kVectors, bool kByColumns, bool kSome>
+HWY_INLINE void Tile(const Strip<typename M::Packed, typename M::Out>& s,
+                     const typename M::Packed* b, int64_t col, int last) {
+  using Out = typename M::Out;
+  using Sum = Vec<Out>;
+  constexpr int kWidth = kLanes<Out>;
+  const auto load = [last](const auto* from, auto v) HWY_ATTR {
     return kSome && v == kVectors - 1 ? LoadSome(from + v * kWidth, last) : Load(from + v * kWidth);
   };
-  const auto store = [last](Vec<T> sum, T* to, auto v) HWY_ATTR {
+  const auto store = [last](Sum sum, Out* to, auto v) HWY_ATTR {
     if (kSome && v == kVectors - 1) {
       StoreSome(sum, to + v * kWidth, last);
     } else {
@@ -90,7 +97,7 @@ HWY_INLINE void Tile(const Strip<T, T>& s, const T* b, int64_t col, int last) {
     }
   };
 
-  T* c = s.c + col;
+  Out* c = s.c + col;
   // C comes while the sums are made.
   if (s.read && s.depth >= kDepthOfPrefetch) {
     ForEach<kRows>([&](auto r) HWY_ATTR {
@@ -99,37 +106,34 @@ HWY_INLINE void Tile(const Strip<T, T>& s, const T* b, int64_t col, int last) {
     });
   }
 
-  Vec<T> sums[kRows][kVectors];
+  Sum sums[kRows][kVectors];
   if (s.sums != nullptr) {
-    const T* from = s.sums + col;
+    const Out* from = s.sums + col;
     ForEach<kRows>([&](auto r) HWY_ATTR {
       ForEach<kVectors>([&](auto v) HWY_ATTR { sums[r][v] = load(from + r * s.sums_row, v); });
     });
   } else {
-    ForEach<kRows>([&](auto r) HWY_ATTR {
-      ForEach<kVectors>([&](auto v) HWY_ATTR { sums[r][v] = Vec<T>{}; });
-    });
+    ForEach<kRows>(
+        [&](auto r) HWY_ATTR { ForEach<kVectors>([&](auto v) HWY_ATTR { sums[r][v] = Sum{}; }); });
   }
 
-  RowsOfA<T, kRows, kByColumns> a(s.a, s.a_row, s.a_step);
+  RowsOfA<typename M::Packed, kRows, kByColumns> a(s.a, s.a_row, s.a_step);
   for (int64_t p = s.depth; p > 0; --p) {
-    Vec<T> row[kVectors];
+    Vec<typename M::Packed> row[kVectors];
     ForEach<kVectors>([&](auto v) HWY_ATTR { row[v] = load(b, v); });
     ForEach<kRows>([&](auto r) HWY_ATTR {
-      const Vec<T> x = Splat(a[r]);
-      ForEach<kVectors>([&](auto v) HWY_ATTR { sums[r][v] = TimesPlus(x, row[v], sums[r][v]); });
+      const Vec<typename M::Packed> x = Splat(a[r]);
+      ForEach<kVectors>([&](auto v) HWY_ATTR { sums[r][v] = M::Multiply(x, row[v], sums[r][v]); });
     });
     a.Next();
     b += s.b_step;
   }
 
   if (!s.keep) {
-    const Vec<T> alpha = Splat(s.alpha);
-    const Vec<T> beta = Splat(s.beta);
     ForEach<kRows>([&](auto r) HWY_ATTR {
       ForEach<kVectors>([&](auto v) HWY_ATTR {
-        sums[r][v] = alpha * sums[r][v];
-        if (s.read) sums[r][v] = beta * load(c + r * s.c_row, v) + sums[r][v];
+        sums[r][v] = M::Scale(sums[r][v], s.alpha);
+        if (s.read) sums[r][v] = M::Scale(load(c + r * s.c_row, v), s.beta) + sums[r][v];
       });
     });
   }
@@ -139,36 +143,38 @@ HWY_INLINE void Tile(const Strip<T, T>& s, const T* b, int64_t col, int last) {
 }
 
 // The last columns, fewer than a whole tile's.
-template <class T, int kRows, int kVectors, bool kByColumns>
-HWY_NOINLINE void LastTile(const Strip<T, T>& s, const T* b, int64_t col) {
-  const auto lanes = static_cast<int>(s.cols - col) - (kVectors - 1) * kLanes<T>;
-  Tile<T, kRows, kVectors, kByColumns, true>(s, b, col, lanes);
+template <class M, int kRows, int kVectors, bool kByColumns>
+HWY_NOINLINE void LastTile(const Strip<typename M::Packed, typename M::Out>& s,
+                           const typename M::Packed* b, int64_t col) {
+  const auto lanes = static_cast<int>(s.cols - col) - (kVectors - 1) * kLanes<typename M::Out>;
+  Tile<M, kRows, kVectors, kByColumns, true>(s, b, col, lanes);
 }
 
-template <class T, int kRows, int kVectors, bool kByColumns>
-HWY_NOINLINE void Tiles(const Strip<T, T>& s) {
-  constexpr int kWidth = kVectors * kLanes<T>;
-  const T* b = s.b;
+template <class M, int kRows, int kVectors, bool kByColumns>
+HWY_NOINLINE void Tiles(const Strip<typename M::Packed, typename M::Out>& s) {
+  constexpr int kLane = kLanes<typename M::Out>;
+  constexpr int kWidth = kVectors * kLane;
+  const typename M::Packed* b = s.b;
   int64_t col = 0;
   for (; col <= s.cols - kWidth; col += kWidth) {
-    Tile<T, kRows, kVectors, kByColumns, false>(s, b, col, kLanes<T>);
+    Tile<M, kRows, kVectors, kByColumns, false>(s, b, col, kLane);
     b += s.b_panel;
   }
-  const auto vectors = static_cast<int>((s.cols - col + kLanes<T> - 1) / kLanes<T>);
+  const auto vectors = static_cast<int>((s.cols - col + kLane - 1) / kLane);
   ForEach<kVectors>([&](auto v) HWY_ATTR {
-    if (vectors == v + 1) LastTile<T, kRows, v + 1, kByColumns>(s, b, col);
+    if (vectors == v + 1) LastTile<M, kRows, v + 1, kByColumns>(s, b, col);
   });
 }
 
 // Packed panels are narrower than the tiles of few rows.
-template <class T, int kRows, bool kByColumns>
-void RunStrip(const Strip<T, T>& s) {
-  if constexpr (kRows <= kWideRows) {
-    if (s.b_panel == kWideVectors * kLanes<T>) {
-      return Tiles<T, kRows, kWideVectors, kByColumns>(s);
+template <class M, int kRows, bool kByColumns>
+void RunStrip(const Strip<typename M::Packed, typename M::Out>& s) {
+  if constexpr (kRows <= kWideRows && M::kInPlace) {
+    if (s.b_panel == kWideVectors * kLanes<typename M::Out>) {
+      return Tiles<M, kRows, kWideVectors, kByColumns>(s);
     }
   }
-  Tiles<T, kRows, kPanelVectors, kByColumns>(s);
+  Tiles<M, kRows, kPanelVectors, kByColumns>(s);
 }
 
 }  // namespace

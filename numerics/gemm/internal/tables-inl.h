@@ -19,6 +19,15 @@ HWY_BEFORE_NAMESPACE();
 namespace ASSAY_GEMM_NAMESPACE::HWY_NAMESPACE {
 namespace {
 
+template <class T>
+struct FloatProduct {
+  using Packed = T;
+  using Out = T;
+  static constexpr bool kInPlace = true;
+  static HWY_INLINE Vec<T> Multiply(Vec<T> a, Vec<T> b, Vec<T> s) { return TimesPlus(a, b, s); }
+  static HWY_INLINE Vec<T> Scale(Vec<T> s, T factor) { return Splat(factor) * s; }
+};
+
 template <class In, class T, size_t... kRow>
 constexpr internal::Kernels<In, T, T> MakeKernels(std::index_sequence<kRow...>) {
   return {
@@ -27,11 +36,12 @@ constexpr internal::Kernels<In, T, T> MakeKernels(std::index_sequence<kRow...>) 
       .cols = kPanelVectors * kLanes<T>,
       .wide_cols = kWideVectors * kLanes<T>,
       .wide_rows = kWideRows,
-      .by_rows = {&RunStrip<T, kRow + 1, false>...},
-      .by_columns = {&RunStrip<T, kRow + 1, true>...},
+      .by_rows = {&RunStrip<FloatProduct<T>, kRow + 1, false>...},
+      .by_columns = {&RunStrip<FloatProduct<T>, kRow + 1, true>...},
       .pack_rows = &PackRows<In, T>,
       .pack_columns = &PackColumns<In, T>,
       .pack_panel = &PackPanel<In, T>,
+      .begins = false,
   };
 }
 

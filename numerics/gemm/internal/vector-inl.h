@@ -50,6 +50,10 @@ template <>
 struct VectorOf<double> {
   typedef double Type __attribute__((vector_size(kVectorBytes)));
 };
+template <>
+struct VectorOf<uint32_t> {
+  typedef uint32_t Type __attribute__((vector_size(kVectorBytes)));
+};
 template <class T>
 using Vec = typename VectorOf<T>::Type;
 template <class T>
@@ -83,9 +87,9 @@ HWY_INLINE Vec<T> LoadSome(const T* from, int lanes) {
 #if HWY_ARCH_X86 && HWY_TARGET <= HWY_AVX3
   const uint32_t mask = (1u << lanes) - 1;
   if constexpr (sizeof(T) == 4) {
-    return _mm512_maskz_loadu_ps(static_cast<__mmask16>(mask), from);
+    return reinterpret_cast<Vec<T>>(_mm512_maskz_loadu_ps(static_cast<__mmask16>(mask), from));
   } else {
-    return _mm512_maskz_loadu_pd(static_cast<__mmask8>(mask), from);
+    return reinterpret_cast<Vec<T>>(_mm512_maskz_loadu_pd(static_cast<__mmask8>(mask), from));
   }
 #else
   Vec<T> v = {};
@@ -98,9 +102,9 @@ HWY_INLINE void StoreSome(Vec<T> v, T* to, int lanes) {
 #if HWY_ARCH_X86 && HWY_TARGET <= HWY_AVX3
   const uint32_t mask = (1u << lanes) - 1;
   if constexpr (sizeof(T) == 4) {
-    _mm512_mask_storeu_ps(to, static_cast<__mmask16>(mask), v);
+    _mm512_mask_storeu_ps(to, static_cast<__mmask16>(mask), reinterpret_cast<__m512>(v));
   } else {
-    _mm512_mask_storeu_pd(to, static_cast<__mmask8>(mask), v);
+    _mm512_mask_storeu_pd(to, static_cast<__mmask8>(mask), reinterpret_cast<__m512d>(v));
   }
 #else
   for (int i = 0; i < lanes; ++i) to[i] = v[i];
