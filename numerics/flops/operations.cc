@@ -311,7 +311,7 @@ int64_t ActivationBackwardFlops(Activation activation) {
     case Activation::kGelu:
       return 11;  // (1 + erf(x r)) / 2 + x (exp(-x x / 2) c), times the gradient
     case Activation::kGeluTanh:
-      return 17;  // t as above; (1 + t) / 2 + x/2 (1 - t t) a (1 + 3 b x x), times the gradient
+      return 17;  // t as above; ((1 + t) + x (1 - t t) a (1 + 3 b x x)) / 2, times the gradient
     case Activation::kSilu:
       break;
   }
