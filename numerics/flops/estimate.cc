@@ -125,7 +125,10 @@ absl::StatusOr<Counts> CountsOf(const Section& section, const Operation& op, con
   }
   counts.flops = of.Plus(of.Plus(counts.forward, counts.dx), of.Plus(counts.dw, counts.again));
   counts.bytes = of.Plus(of.Plus(counts.weight_bytes, counts.activation_bytes), counts.cache_bytes);
-  if (!of.status().ok()) return of.status();
+  if (!of.status().ok()) {
+    return absl::OutOfRangeError(
+        absl::StrCat("flop or bytes of the ", section.name, ", ", of.status().message()));
+  }
   return counts;
 }
 

@@ -13,7 +13,6 @@
 #ifndef ASSAY_NUMERICS_FLOPS_ESTIMATE_H_
 #define ASSAY_NUMERICS_FLOPS_ESTIMATE_H_
 
-#include <array>
 #include <cstdint>
 #include <string_view>
 #include <vector>
