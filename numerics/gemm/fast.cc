@@ -10,6 +10,7 @@
 #include "numerics/core/thread_pool.h"
 #include "numerics/floating/half.h"
 #include "numerics/gemm/gemm.h"
+#include "numerics/gemm/internal/bf16_kernels.h"
 #include "numerics/gemm/internal/entry.h"
 #include "numerics/gemm/internal/float_kernels.h"
 #include "numerics/gemm/internal/kernels.h"
@@ -46,6 +47,9 @@ absl::Status FastGemm(std::type_identity_t<T> alpha,
 absl::Status FastGemm(float alpha, const MatrixView<const BFloat16>& a,
                       const MatrixView<const BFloat16>& b, float beta, const MatrixView<float>& c,
                       const Options<float>& options) {
+  if (const auto* const pairs = internal::BF16PairKernels()) {
+    return internal::Enter<BFloat16, uint32_t, float>(*pairs, alpha, a, b, beta, c, &options);
+  }
   return internal::Enter<BFloat16, float, float>(internal::FusedKernels<BFloat16, float>(), alpha,
                                                  a, b, beta, c, &options);
 }

@@ -5,10 +5,9 @@
 //
 // Everything else is as there: shapes, epilogues, failures, blocks of k, error bound; a result does
 // not depend on the threads, nor on strides. On AVX2 and AVX-512 a b + s is rounded once. Products
-// of bfloat16 go through the processor's own dot instruction where it has one (AVX512_BF16), which
-// takes subnormal operands for 0, flushes subnormal results to 0, and adds the two products of a
-// pair before it adds them to the sum: |c^ - c| <= gamma(k + 2) |A| |B| apart from what is flushed,
-// at most (k + 1) 2^-126.
+// of bfloat16 go through the processor's own instruction for pairs where it has one (AVX512_BF16),
+// which takes subnormal operands for 0 and makes subnormal results 0: |c^ - c| <= gamma(k + 2) |A|
+// |B| and (k + 1) 2^-126 for what is made 0.
 #ifndef ASSAY_NUMERICS_GEMM_FAST_H_
 #define ASSAY_NUMERICS_GEMM_FAST_H_
 

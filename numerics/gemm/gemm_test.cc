@@ -4,12 +4,14 @@
 #include <algorithm>
 #include <cstdint>
 #include <cstring>
+#include <type_traits>
 #include <vector>
 
 #include "gtest/gtest.h"
 #include "numerics/core/matrix_view.h"
 #include "numerics/core/random.h"
 #include "numerics/core/thread_pool.h"
+#include "numerics/floating/half.h"
 #include "numerics/gemm/fast.h"
 
 namespace assay::gemm {
@@ -99,6 +101,54 @@ TYPED_TEST(GemmTypedTest, EveryWayThroughTheDriverGivesTheDefinitionsBits) {
                              (0.75 * static_cast<double>(k) + 1.5) *
                              (sizeof(T) == 4 ? 0x1p-23 : 0x1p-52);
         ASSERT_NEAR(static_cast<double>(fast[i]), static_cast<double>(expected[i]), bound) << i;
+      }
+    }
+  }
+}
+
+TEST(GemmBFloat16Test, IsTheProductOfWidenedMatricesExactlyOrWithinTheBound) {
+  const struct {
+    int64_t m, n, k;
+  } shapes[] = {{1, 1, 1}, {3, 5, 7}, {13, 33, 515}, {97, 130, 300}, {24, 64, 64}, {70, 600, 33}};
+  ThreadPool pool(2);
+  for (const auto& [m, n, k] : shapes) {
+    std::vector<float> wide_a = Values<float>(m * k, 1);
+    std::vector<float> wide_b = Values<float>(k * n, 2);
+    std::vector<floating::BFloat16> a;
+    std::vector<floating::BFloat16> b;
+    for (float& x : wide_a) x = a.emplace_back(x).ToFloat();
+    for (float& x : wide_b) x = b.emplace_back(x).ToFloat();
+    for (int layout = 0; layout < 8; ++layout) {
+      SCOPED_TRACE(testing::Message() << m << " x " << n << " x " << k << ", layout " << layout);
+      const auto view_a = [&, m = m, k = k](const auto& values) {
+        using V = typename std::decay_t<decltype(values)>::value_type;
+        return (layout & 1) != 0 ? MatrixView<const V>(values.data(), k, m, m).Transposed()
+                                 : MatrixView<const V>(values.data(), m, k, k);
+      };
+      const auto view_b = [&, n = n, k = k](const auto& values) {
+        using V = typename std::decay_t<decltype(values)>::value_type;
+        return (layout & 2) != 0 ? MatrixView<const V>(values.data(), n, k, k).Transposed()
+                                 : MatrixView<const V>(values.data(), k, n, n);
+      };
+      const auto view_c = [&, m = m, n = n](std::vector<float>& values) {
+        return (layout & 4) != 0 ? MatrixView<float>(values.data(), n, m, m).Transposed()
+                                 : MatrixView<float>(values.data(), m, n, n);
+      };
+      Options<float> options;
+      options.pool = layout % 3 == 0 ? &pool : nullptr;
+      std::vector<float> expected(static_cast<size_t>(m * n), 0.5f);
+      std::vector<float> exact = expected;
+      std::vector<float> fast = expected;
+      ASSERT_TRUE(
+          Gemm<float>(1, view_a(wide_a), view_b(wide_b), -1, view_c(expected), options).ok());
+      ASSERT_TRUE(Gemm(1, view_a(a), view_b(b), -1, view_c(exact), options).ok());
+      EXPECT_EQ(std::memcmp(exact.data(), expected.data(), exact.size() * sizeof(float)), 0);
+      ASSERT_TRUE(FastGemm(1, view_a(a), view_b(b), -1, view_c(fast), options).ok());
+      for (size_t i = 0; i < fast.size(); ++i) {
+        // Twice gamma(k + 2) times at most k + 1.
+        ASSERT_NEAR(fast[i], expected[i],
+                    static_cast<double>(k + 2) * static_cast<double>(k + 1) * 0x1p-23)
+            << i;
       }
     }
   }

@@ -26,9 +26,9 @@
 #define HWY_TARGET_INCLUDE "numerics/gemm/internal/int8_kernels.cc"
 #include "hwy/foreach_target.h"
 // After foreach_target.h, which includes this file once for each target.
-#include "numerics/gemm/gemm.h"
 #include "numerics/gemm/internal/strip-inl.h"
-#include "numerics/gemm/internal/transpose-inl.h"
+// After it: panels are as wide as tiles.
+#include "numerics/gemm/internal/pack_groups-inl.h"
 
 HWY_BEFORE_NAMESPACE();
 namespace assay::gemm::internal::HWY_NAMESPACE {
@@ -40,9 +40,6 @@ constexpr bool kBytes = true;
 constexpr bool kBytes = false;
 #endif
 constexpr int kGroup = kBytes ? 4 : 2;
-
-using Words = Vec<uint32_t>;
-constexpr int kWords = kLanes<uint32_t>;
 
 template <Signs kSigns>
 struct IntegerProduct {
@@ -98,29 +95,39 @@ HWY_INLINE uint32_t GroupOf(const uint8_t* from, int64_t stride, int64_t steps) 
   return group;
 }
 
+// kWords bytes, each as a word. (g++ 12 takes the vectors of __builtin_convertvector apart, and
+// warns of its own header where no mask is given.)
+template <bool kSigned>
+HWY_INLINE Words WordsOf(const uint8_t* from) {
+#if HWY_ARCH_X86 && HWY_TARGET <= HWY_AVX3
+  const __m128i bytes = _mm_loadu_si128(reinterpret_cast<const __m128i*>(from));
+  return reinterpret_cast<Words>(kSigned ? _mm512_maskz_cvtepi8_epi32(0xffff, bytes)
+                                         : _mm512_maskz_cvtepu8_epi32(0xffff, bytes));
+#elif HWY_ARCH_X86 && HWY_TARGET <= HWY_AVX2
+  const __m128i bytes = _mm_loadl_epi64(reinterpret_cast<const __m128i*>(from));
+  return reinterpret_cast<Words>(kSigned ? _mm256_cvtepi8_epi32(bytes)
+                                         : _mm256_cvtepu8_epi32(bytes));
+#else
+  Words words;
+  for (int i = 0; i < kWords; ++i) {
+    words[i] = static_cast<uint32_t>(kSigned ? static_cast<int8_t>(from[i]) : from[i]);
+  }
+  return words;
+#endif
+}
+
 // kWords groups side by side: the elements of kWords columns (neighbours) at kGroup steps (stride
 // apart).
 template <bool kSigned, bool kOffset>
 HWY_INLINE Words GroupsDown(const uint8_t* from, int64_t stride) {
-  typedef uint8_t Bytes __attribute__((vector_size(kWords)));
-  Words groups = {};
-  for (int i = 0; i < kGroup; ++i) {
-    Bytes row;
-    std::memcpy(&row, from + i * stride, sizeof(row));
-    if (kBytes) {
-      if (kOffset) row ^= static_cast<uint8_t>(0x80);
-      groups |= __builtin_convertvector(row, Words) << (8 * i);
-    } else if (kSigned) {
-      typedef int8_t SignedBytes __attribute__((vector_size(kWords)));
-      typedef int32_t SignedWords __attribute__((vector_size(kVectorBytes)));
-      const auto wide = reinterpret_cast<Words>(
-          __builtin_convertvector(reinterpret_cast<SignedBytes>(row), SignedWords));
-      groups |= i == 0 ? wide & 0xffffu : wide << 16;
-    } else {
-      groups |= __builtin_convertvector(row, Words) << (16 * i);
-    }
+  if constexpr (kBytes) {
+    const Words groups = WordsOf<false>(from) | (WordsOf<false>(from + stride) << 8) |
+                         (WordsOf<false>(from + 2 * stride) << 16) |
+                         (WordsOf<false>(from + 3 * stride) << 24);
+    return kOffset ? groups ^ 0x80808080u : groups;
+  } else {
+    return (WordsOf<kSigned>(from) & 0xffffu) | (WordsOf<kSigned>(from + stride) << 16);
   }
-  return groups;
 }
 
 // kWords groups one after another: kWords kGroup neighbours.
@@ -146,81 +153,33 @@ HWY_INLINE Words GroupsAlong(const uint8_t* from) {
   }
 }
 
+// How bytes lie in groups.
 template <bool kSigned, bool kOffset>
-void PackRows(const uint8_t* from, int64_t row_stride, int64_t col_stride, int rows, int64_t steps,
-              uint32_t* to) {
-  for (int r = 0; r < rows; ++r) {
-    int64_t p = 0;
-    int64_t g = 0;
-    if (col_stride == 1) {
-      for (; p <= steps - kWords * kGroup; p += kWords * kGroup, g += kWords) {
-        Store(GroupsAlong<kSigned, kOffset>(from + p), to + g);
-      }
-    }
-    for (; p < steps; p += kGroup, ++g) {
-      to[g] = GroupOf<kSigned, kOffset>(from + p * col_stride, col_stride, steps - p);
-    }
-    from += row_stride;
-    to += kBlock;
+struct ByteGroups {
+  using In = uint8_t;
+  static constexpr int kSteps = kGroup;
+  static HWY_INLINE uint32_t One(const uint8_t* from, int64_t stride, int64_t steps) {
+    return GroupOf<kSigned, kOffset>(from, stride, steps);
   }
-}
-
-// The groups of `width` columns at one place of k, side by side.
-template <bool kSigned, bool kOffset>
-HWY_INLINE void PackGroups(const uint8_t* from, int64_t row_stride, int64_t col_stride, int width,
-                           int64_t steps, uint32_t* to) {
-  int j = 0;
-  if (col_stride == 1 && steps >= kGroup) {
-    for (; j <= width - kWords; j += kWords) {
-      Store(GroupsDown<kSigned, kOffset>(from + j, row_stride), to + j);
-    }
+  static HWY_INLINE Words Down(const uint8_t* from, int64_t stride) {
+    return GroupsDown<kSigned, kOffset>(from, stride);
   }
-  for (; j < width; ++j) {
-    to[j] = GroupOf<kSigned, kOffset>(from + j * col_stride, row_stride, steps);
-  }
-}
-
-template <bool kSigned, bool kOffset>
-void PackColumns(const uint8_t* from, int64_t row_stride, int64_t col_stride, int rows,
-                 int64_t steps, uint32_t* to) {
-  for (int64_t p = 0; p < steps; p += kGroup) {
-    PackGroups<kSigned, kOffset>(from + p * col_stride, col_stride, row_stride, rows, steps - p,
-                                 to);
-    to += rows;
-  }
-}
+  static HWY_INLINE Words Along(const uint8_t* from) { return GroupsAlong<kSigned, kOffset>(from); }
+};
 
 template <bool kSigned, bool kBegins>
-void PackPanel(const uint8_t* from, int64_t row_stride, int64_t col_stride, int64_t steps,
-               int width, uint32_t* to, uint32_t* begin) {
-  constexpr int kCols = kPanelVectors * kWords;
-  const int64_t groups = (steps + kGroup - 1) / kGroup;
-  for (int64_t g = 0; g < groups; ++g) {
-    const int64_t p = g * kGroup;
-    uint32_t* const line = to + g * kCols;
-    if (row_stride == 1 && width == kCols && p + kWords * kGroup <= steps) {
-      for (int j = 0; j < kCols; j += kWords) {
-        Words lines[kWords];
-        ForEach<kWords>([&](auto i) HWY_ATTR {
-          lines[i] = GroupsAlong<kSigned, false>(from + p + (j + i) * col_stride);
-        });
-        Transpose<uint32_t>(lines);
-        ForEach<kWords>([&](auto i) HWY_ATTR { Store(lines[i], line + i * kCols + j); });
-      }
-      g += kWords - 1;
-      continue;
-    }
-    PackGroups<kSigned, false>(from + p * row_stride, row_stride, col_stride, width, steps - p,
-                               line);
-    std::fill(line + width, line + kCols, 0u);
-  }
+void PackPanelOfBytes(const uint8_t* from, int64_t row_stride, int64_t col_stride, int64_t steps,
+                      int width, uint32_t* to, uint32_t* begin) {
+  PackPanel<ByteGroups<kSigned, false>, uint32_t>(from, row_stride, col_stride, steps, width, to,
+                                                  begin);
   if constexpr (kBegins) {
     // -128 times the sums of columns, by the product itself: 128 as an unsigned byte by B.
-    using Signed = IntegerProduct<Signs::kUnsignedA>;
+    const int64_t groups = (steps + kGroup - 1) / kGroup;
     ForEach<kPanelVectors>([&](auto v) HWY_ATTR {
       Words sum = {};
       for (int64_t g = 0; g < groups; ++g) {
-        sum = Signed::Multiply(Splat(0x80808080u), Load(to + g * kCols + v * kWords), sum);
+        sum = IntegerProduct<Signs::kUnsignedA>::Multiply(
+            Splat(0x80808080u), Load(to + (g * kPanelVectors + v) * kWords), sum);
       }
       Store(0u - sum, begin + v * kWords);
     });
@@ -240,9 +199,9 @@ constexpr Kernels<uint8_t, uint32_t, uint32_t> MakeKernels(std::index_sequence<k
       .wide_rows = 0,
       .by_rows = {&RunStrip<IntegerProduct<kSigns>, kRow + 1, false>...},
       .by_columns = {&RunStrip<IntegerProduct<kSigns>, kRow + 1, true>...},
-      .pack_rows = &PackRows<kSignedA, kBegins>,
-      .pack_columns = &PackColumns<kSignedA, kBegins>,
-      .pack_panel = &PackPanel<kSignedB, kBegins>,
+      .pack_rows = &PackRows<ByteGroups<kSignedA, kBegins>>,
+      .pack_columns = &PackColumns<ByteGroups<kSignedA, kBegins>>,
+      .pack_panel = &PackPanelOfBytes<kSignedB, kBegins>,
       .begins = kBegins,
   };
 }
