@@ -109,7 +109,7 @@ absl::StatusOr<Counts> CountsOf(const Section& section, const Operation& op, con
   if (options.training) {
     counts.dx = of.Value(op.dx);
     counts.dw = of.Value(op.dw);
-    if (options.flash) counts.again = of.Value(op.again);
+    counts.again = of.Value(op.again);
     const bool selective =
         options.recompute == Recompute::kSelective && !options.flash && IsAttentionCore(op);
     int64_t weight_passes = 2;

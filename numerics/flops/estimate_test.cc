@@ -155,10 +155,70 @@ TEST(EstimateTest, DecodingOneTokenReadsTheWeightsOnce) {
   EXPECT_EQ(4 * four.total.weight_bytes, e.total.weight_bytes);
 }
 
+// Keys and values of 1,000 positions are read, those of the new one written, by two sequences.
+TEST(EstimateTest, DecodingReadsTheCacheAndWritesOnePosition) {
+  const int64_t position = int64_t{2} * 32 * 8 * 128;  // elements
+  const Pass pass = {.batch = 2, .past = 999};
+  const Estimate e = Estimated(Model("Llama 3 8B"), pass);
+  EXPECT_EQ(e.total.cache_bytes, 2 * (1000 + 1) * position * 2);
+  const Estimate eight = Estimated(Model("Llama 3 8B"), pass, {.cache_bits = 8});
+  EXPECT_EQ(eight.total.cache_bytes, 2 * (1000 + 1) * position);
+  EXPECT_EQ(eight.total.weight_bytes, e.total.weight_bytes);
+  EXPECT_EQ(eight.total.activation_bytes, e.total.activation_bytes);
+  // A window of 4,096: the new position and 4,095 before it.
+  EXPECT_EQ(Estimated(Model("Mistral 7B"), {.past = 100000}).total.cache_bytes,
+            (4096 + 1) * position * 2);
+  EXPECT_EQ(Estimated(Model("Llama 3 8B"), {.tokens = 9}, {.training = true}).total.cache_bytes, 0);
+}
+
+TEST(EstimateTest, OfTheExpertsThoseThatAreVisitedAreRead) {
+  const ModelConfig& mixtral = Model("Mixtral 8x7B");
+  EXPECT_EQ((*ValuesOf(mixtral, {.batch = 1}))[Symbol::kLoaded], 2);
+  EXPECT_EQ((*ValuesOf(mixtral, {.batch = 2}))[Symbol::kLoaded], 4);  // 3.5 by expectation
+  EXPECT_EQ((*ValuesOf(mixtral, {.batch = 1000}))[Symbol::kLoaded], 8);
+}
+
+// The product "up" of Llama 2 7B by hand: W, X and Y of 16 tokens, in 32 layers.
+TEST(EstimateTest, TrainingMovesWhatTheRuleSays) {
+  const auto bytes_of_up = [](const Options& options) {
+    for (const Row& row : Estimated(Model("Llama 2 7B"), {.tokens = 16}, options).rows) {
+      if (row.name == "up") return row.counts;
+    }
+    return Counts{};
+  };
+  const int64_t w = int64_t{32} * 4096 * 11008, xy = int64_t{32} * 16 * (4096 + 11008);
+  const Options options = {.training = true, .activation_bits = 8, .gradient_bits = 32};
+  EXPECT_EQ(bytes_of_up(options).weight_bytes, 2 * w * 2 + w * 4);
+  EXPECT_EQ(bytes_of_up(options).activation_bytes, 3 * xy);
+  Options full = options;
+  full.recompute = Recompute::kFull;
+  EXPECT_EQ(bytes_of_up(full).weight_bytes, 3 * w * 2 + w * 4);
+  EXPECT_EQ(bytes_of_up(full).activation_bytes, 4 * xy);
+  // Flash attention has nothing left for selective recomputation.
+  Options selective = options;
+  selective.recompute = Recompute::kSelective;
+  const Estimate a = Estimated(Model("Llama 2 7B"), {.tokens = 16}, options);
+  const Estimate b = Estimated(Model("Llama 2 7B"), {.tokens = 16}, selective);
+  EXPECT_EQ(a.total.flops, b.total.flops);
+  EXPECT_EQ(a.total.bytes, b.total.bytes);
+}
+
+TEST(EstimateTest, BitsBecomeWholeBytesInEachLayer) {
+  ModelConfig c = Model("Llama 2 7B");
+  c.layers = 5;
+  c.width = 3;
+  const Estimate e = Estimated(c, {}, {.weight_bits = 4});
+  for (const Row& row : e.rows) {
+    if (row.name != "attention norm") continue;
+    EXPECT_EQ(row.counts.weight_bytes, 5 * 2);  // of 12 bits
+  }
+}
+
 TEST(EstimateTest, EachRowTakesTheLaterOfItsTwoRoofs) {
   const Chip& chip = Gpu("A100");
   const Estimate e = Estimated(Model("Llama 2 7B"), {.tokens = 512}, {.flash = false}, "A100");
   int compute = 0, memory = 0;
+  double compute_seconds = 0;
   for (const Row& row : e.rows) {
     const bool product = row.kind == Class::kMatmul || row.kind == Class::kAttention;
     const double a =
@@ -167,7 +227,9 @@ TEST(EstimateTest, EachRowTakesTheLaterOfItsTwoRoofs) {
     EXPECT_EQ(row.seconds, a > b ? a : b) << row.name;
     EXPECT_EQ(row.compute_bound, a > b) << row.name;
     ++(row.compute_bound ? compute : memory);
+    if (row.compute_bound) compute_seconds += row.seconds;
   }
+  EXPECT_EQ(e.compute_seconds, compute_seconds);
   EXPECT_GT(compute, 0);
   EXPECT_GT(memory, 0);
 }

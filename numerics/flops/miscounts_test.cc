@@ -55,8 +55,8 @@ TEST(MiscountsTest, AMultiplyAccumulateIsTwoAndABiasCounts) {
 }
 
 // torch #195460: FlopCounterMode has 0 for scaled_dot_product_attention on a CPU, where 12
-// heads of [64, 64] take 12,582,912. Likewise fvcore (MzeroMiko/VMamba #296), DeepSpeed issues
-// 1467 and 4723, thop (autoliuweijie/FastBERT #14).
+// heads of [64, 64] take 12,582,912. Likewise fvcore (MzeroMiko/VMamba #296), DeepSpeed #1467
+// and #4723, thop (autoliuweijie/FastBERT #14).
 TEST(MiscountsTest, AttentionCountsItsTwoProducts) {
   ModelConfig c = Model("GPT-2 124M");
   c.layers = 1;
