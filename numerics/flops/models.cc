@@ -78,7 +78,8 @@ constexpr int64_t kMillion = 1000000;
 
 constexpr PublishedRun kRuns[] = {
     {"GPT-3 175B", "", 300e9, 0, 3.14e23, 2048, "Brown et al. (2020), table D.1"},
-    {"PaLM 540B", "TPU v4", 780e9, 0, 2527.2e21, 2048, "Chowdhery et al. (2022), table 20"},
+    {"PaLM 540B", "TPU v4", 780e9, 0, 2527.2e21, 2048,
+     "Chowdhery et al. (2022), its table of training compute: 2527.2 zettaFLOP"},
     {"Llama 2 7B", "A100", 2.0e12, 184320, 0, 4096, "Touvron et al., Llama 2 (2023), table 2"},
     {"Llama 2 70B", "A100", 2.0e12, 1720320, 0, 4096, "Touvron et al., Llama 2 (2023), table 2"},
     {"Llama 3 8B", "H100", 15e12, 1.3e6, 0, 8192, "Llama 3 model card (2024): 15T+ tokens"},
@@ -100,10 +101,11 @@ std::span<const PublishedModel> Models() {
        "Brown et al., Language Models are Few-Shot Learners (2020), table 2.1 (175.0B) and, of its "
        "compute, table D.1 (174,600M)"},
       {Llama("Llama 2 7B", 32, 4096, 32, 32, 11008, 32000, 4096), 6738415616, 0,
-       "Touvron et al., Llama 2 (2023), table 1; meta-llama/Llama-2-7b-hf, 6,738,415,616 elements"},
+       "Touvron et al., Llama 2 (2023), table 1; meta-llama/Llama-2-7b-hf, 6,738,415,616 elements "
+       "beside its tables of rotary frequencies"},
       {Llama("Llama 2 70B", 80, 8192, 64, 8, 28672, 32000, 4096), 68976648192, 0,
        "Touvron et al., Llama 2 (2023), table 1; meta-llama/Llama-2-70b-hf, 68,976,648,192 "
-       "elements"},
+       "elements beside its tables of rotary frequencies"},
       {Llama("Llama 3 8B", 32, 4096, 32, 8, 14336, 128256, 8192), 8030261248, 0,
        "Dubey et al., The Llama 3 Herd of Models (2024), table 3; meta-llama/Meta-Llama-3-8B, "
        "8,030,261,248 elements"},

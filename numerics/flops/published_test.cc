@@ -91,8 +91,8 @@ TEST(PublishedTest, Gpt3AndPalmTrainForWhatTheirTablesSay) {
   }
 }
 
-// Training Compute-Optimal Large Language Models (2022), table 3 and section 4: Chinchilla, 70B
-// parameters and 1.4T tokens, in Gopher's budget of 5.76e23 flop.
+// Hoffmann et al., Training Compute-Optimal Large Language Models (2022): Chinchilla, of 70B
+// parameters, took 1.4T tokens in Gopher's budget of 5.76e23 flop.
 TEST(PublishedTest, ChinchillasBudgetIsSixFlopAParameterAndToken) {
   EXPECT_NEAR(6 * 70e9 * 1.4e12 / 5.76e23, 1, 0.03);
 }
