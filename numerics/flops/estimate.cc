@@ -6,6 +6,7 @@
 
 #include "absl/status/status.h"
 #include "absl/strings/str_cat.h"
+#include "numerics/core/check.h"
 
 namespace assay::flops {
 namespace {
@@ -167,6 +168,13 @@ absl::StatusOr<Estimate> EstimatePass(const ModelConfig& config, Pass pass, cons
   // The formulas multiply batch and tokens, so the product fits.
   estimate.tokens_per_second = static_cast<double>(pass.batch * pass.tokens) / estimate.seconds;
   return estimate;
+}
+
+Utilisation UtilisationOf(const Counts& step, double seconds, double peak) {
+  ASSAY_CHECK(seconds > 0 && peak > 0);
+  const double possible = seconds * peak;
+  return {static_cast<double>(step.flops - step.again) / possible,
+          static_cast<double>(step.flops) / possible};
 }
 
 absl::StatusOr<Counts> SumOfDecoding(const ModelConfig& config, int64_t batch, int64_t prompt,

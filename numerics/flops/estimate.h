@@ -80,6 +80,18 @@ struct Estimate {
 [[nodiscard]] absl::StatusOr<Estimate> EstimatePass(const ModelConfig& config, Pass pass,
                                                     const Options& options, const Chip& chip);
 
+// Shares of the peak (PaLM, appendix B): of the flop that the model takes, and with those that were
+// done again. Flash attention's own are among the latter. The convention of PaLM and others counts
+// what the causal mask throws away: masked_too.
+struct Utilisation {
+  double model = 0;     // MFU
+  double hardware = 0;  // HFU
+};
+
+// For a step of training that took `seconds`, both > 0, where `peak` is flop/s of all chips
+// together.
+Utilisation UtilisationOf(const Counts& step, double seconds, double peak);
+
 // Tokens that follow each other with a batch of `batch`, the first after `prompt` tokens: counts
 // summed over `tokens` passes. The integers of that many EstimatePass; cost likewise.
 [[nodiscard]] absl::StatusOr<Counts> SumOfDecoding(const ModelConfig& config, int64_t batch,

@@ -73,6 +73,16 @@ TEST(PublishedTest, PalmsUtilisationFollowsFromItsSpeed) {
       TrainingFlopsPerToken(palm, speed.sequence, true) * speed.tokens_per_second / peak;
   EXPECT_GT(ours, by_formula);
   EXPECT_LT(ours, by_formula * 1.003);
+  // The same by the library, and what full recomputation would have been: a third more at most.
+  const absl::StatusOr<Estimate> sequence = EstimatePass(
+      palm, {.tokens = speed.sequence, .masked_too = true},
+      {.flash = false, .training = true, .recompute = Recompute::kFull}, *FindChip(speed.chip));
+  ASSERT_TRUE(sequence.ok());
+  const double seconds = static_cast<double>(speed.sequence) / speed.tokens_per_second;
+  const Utilisation utilisation = UtilisationOf(sequence->total, seconds, peak);
+  EXPECT_NEAR(utilisation.model, ours, 1e-12);
+  EXPECT_GT(utilisation.hardware, speed.hardware_utilisation);
+  EXPECT_LT(utilisation.hardware, 4.0 / 3 * utilisation.model);
   // What was recomputed: 0.75 of a forward pass, between none and all.
   const double recomputed = 3 * (speed.hardware_utilisation / speed.model_utilisation - 1);
   EXPECT_NEAR(recomputed, 0.75, 0.01);
