@@ -1,26 +1,56 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "numerics/gemm/internal/epilogue.h"
 
-#include "numerics/core/elementary.h"
+#include <cstdint>
+#include <span>
+
+#include "numerics/gemm/internal/gelu.h"
 
 namespace assay::gemm::internal {
 namespace {
 
 template <class T>
-T Activate(T x, Activation activation) {
+void Activate(std::span<T> c, Activation activation) {
   switch (activation) {
     case Activation::kNone:
-      return x;
+      return;
     case Activation::kRelu:
-      return x > T(0) || x != x ? x : T(0);
+      for (T& x : c) x = x <= T(0) ? T(0) : x;  // NaN is not <= 0
+      return;
     case Activation::kGelu:
-      return x * T(0.5) * (T(1) + Erf(x * static_cast<T>(0.70710678118654752440)));
+      return Gelu(c);
     case Activation::kGeluTanh:
-      return x * T(0.5) *
-             (T(1) + Tanh(static_cast<T>(0.79788456080286535588) *
-                          (x + static_cast<T>(0.044715) * x * x * x)));
+      return GeluTanh(c);
   }
-  return x;
+}
+
+// The greatest of some; the order does not show (MaxOf).
+template <class T>
+T Maximum(std::span<const T> c, T greatest) {
+  // Eight chains, since one comparison waits for another.
+  constexpr size_t kChains = 8;
+  T chains[kChains];
+  bool nan = greatest != greatest;
+  for (T& chain : chains) chain = greatest;
+  size_t i = 0;
+  for (; i + kChains <= c.size(); i += kChains) {
+    for (size_t l = 0; l < kChains; ++l) {
+      const T x = c[i + l];
+      nan |= x != x;
+      chains[l] = x > chains[l] ? x : chains[l];
+    }
+  }
+  for (; i < c.size(); ++i) {
+    nan |= c[i] != c[i];
+    chains[0] = c[i] > chains[0] ? c[i] : chains[0];
+  }
+  if (nan) return std::numeric_limits<T>::quiet_NaN();
+  for (const T chain : chains) greatest = MaxOf(greatest, chain);
+  // Which zero a chain kept depends on the order.
+  if (greatest == T(0)) {
+    for (const T x : c) greatest = MaxOf(greatest, x);
+  }
+  return greatest;
 }
 
 }  // namespace
@@ -28,14 +58,19 @@ T Activate(T x, Activation activation) {
 template <class T>
 void ApplyEpilogue(const Epilogue<T>& e, int64_t row, int64_t col, MatrixView<T> block,
                    T* row_maxima) {
+  const auto cols = static_cast<size_t>(block.cols());
   for (int64_t i = 0; i < block.rows(); ++i) {
-    T* c = block.data() + i * block.row_stride();
-    for (int64_t j = 0; j < block.cols(); ++j) {
-      if (!e.row_bias.empty()) c[j] += e.row_bias[static_cast<size_t>(row + i)];
-      if (!e.column_bias.empty()) c[j] += e.column_bias[static_cast<size_t>(col + j)];
-      c[j] = Activate(c[j], e.activation);
-      if (row_maxima != nullptr) row_maxima[i] = MaxOf(row_maxima[i], c[j]);
+    const std::span<T> c(block.data() + i * block.row_stride(), cols);
+    if (!e.row_bias.empty()) {
+      const T bias = e.row_bias[static_cast<size_t>(row + i)];
+      for (T& x : c) x += bias;
     }
+    if (!e.column_bias.empty()) {
+      const T* const bias = e.column_bias.data() + col;
+      for (size_t j = 0; j < cols; ++j) c[j] += bias[j];
+    }
+    Activate(c, e.activation);
+    if (row_maxima != nullptr) row_maxima[i] = Maximum<T>(c, row_maxima[i]);
   }
 }
 

@@ -12,12 +12,12 @@
 
 namespace assay::gemm::internal {
 
-// The greater of two maxima; NaN if either is NaN; +0 if both are zeros of different sign, so that
-// the order in which parts of a row are looked at does not show.
+// The greater of two maxima; NaN if either is NaN; +0 of two zeros, unless both are -0, so that the
+// order in which parts of a row are looked at does not show.
 template <class T>
 T MaxOf(T a, T b) {
   if (a != a || b != b) return std::numeric_limits<T>::quiet_NaN();
-  if (a == b) return a + b == T(0) && a == T(0) ? a + b : a;
+  if (a == T(0) && b == T(0)) return a + b;
   return a < b ? b : a;
 }
 
