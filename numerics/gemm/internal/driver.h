@@ -205,21 +205,20 @@ class Part {
     }
   }
 
-  // Of A and B as they lie, rows from i, columns from j, steps from p on.
-  void ReadInPlace(int64_t i, int64_t j, int64_t p, Strip<Packed, Out>* s) const {
+  // Of A and B as they lie, `rows` rows from i, columns from j, steps from p on.
+  void ReadInPlace(int64_t i, int64_t rows, int64_t j, int64_t p, Strip<Packed, Out>* s) const {
     if constexpr (std::is_same_v<In, Packed>) {
       s->a = p_.a + i * p_.a_row + p * p_.a_col;
       s->a_row = p_.a_row;
       s->a_step = p_.a_col;
       s->b = p_.b + p * p_.b_row + j;
       s->b_step = p_.b_row;
+      s->wide = rows <= kernels_.wide_rows;
+      s->b_panel = s->wide ? kernels_.wide_cols : kernels_.cols;
     }
   }
   const auto* StripsInPlace() const {
     return p_.a_col == 1 ? &kernels_.by_rows[0] : &kernels_.by_columns[0];
-  }
-  int64_t PanelInPlace(int64_t rows) const {
-    return rows <= kernels_.wide_rows ? kernels_.wide_cols : kernels_.cols;
   }
 
   void Unpacked(const After<Out>& after) const {
@@ -229,8 +228,7 @@ class Part {
       s.cols = p_.n;
       for (int64_t i = 0; i < p_.m; i += rows_) {
         const int64_t rows = std::min(rows_, p_.m - i);
-        ReadInPlace(i, 0, p, &s);
-        s.b_panel = PanelInPlace(rows);
+        ReadInPlace(i, rows, 0, p, &s);
         s.c = p_.c + i * p_.c_row;
         StripsInPlace()[rows - 1](s);
         if (p + s.depth == p_.k) after(p_.c, p_.c_row, i, 0, rows, p_.n);
@@ -253,8 +251,7 @@ class Part {
           if (s.keep) s.c_row = cols;
           for (int64_t i = 0; i < p_.m; i += rows_) {
             const int64_t rows = std::min(rows_, p_.m - i);
-            ReadInPlace(i, j, p, &s);
-            s.b_panel = PanelInPlace(rows);
+            ReadInPlace(i, rows, j, p, &s);
             s.sums = p == block ? nullptr : sums + i * cols;
             s.c = s.keep ? sums + i * cols : p_.c + i * p_.c_row + j;
             StripsInPlace()[rows - 1](s);

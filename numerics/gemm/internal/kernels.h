@@ -24,6 +24,7 @@ struct Strip {
   int64_t b_panel;
   int64_t depth;
   int64_t cols;
+  bool wide = false;  // panels of wide_cols columns (Kernels), not cols
 
   // Where the sums s go: c = alpha s + beta c, or alpha s if C is not to be read; or c = s, to be
   // gone on with by a strip whose `sums` they are.

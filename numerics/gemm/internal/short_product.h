@@ -70,7 +70,8 @@ class ShortProduct {
     strip_.a_row = a.row_stride();
     strip_.a_step = a.col_stride();
     strip_.b_step = b.row_stride();
-    strip_.b_panel = rows_ <= kernels.wide_rows ? kernels.wide_cols : kernels.cols;
+    strip_.wide = rows_ <= kernels.wide_rows;
+    strip_.b_panel = strip_.wide ? kernels.wide_cols : kernels.cols;
     strip_.depth = a.cols();
     strip_.cols = c.cols();
     strip_.c_row = c.row_stride();

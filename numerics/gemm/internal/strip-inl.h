@@ -170,9 +170,7 @@ HWY_NOINLINE void Tiles(const Strip<typename M::Packed, typename M::Out>& s) {
 template <class M, int kRows, bool kByColumns>
 void RunStrip(const Strip<typename M::Packed, typename M::Out>& s) {
   if constexpr (kRows <= kWideRows && M::kInPlace) {
-    if (s.b_panel == kWideVectors * kLanes<typename M::Out>) {
-      return Tiles<M, kRows, kWideVectors, kByColumns>(s);
-    }
+    if (s.wide) return Tiles<M, kRows, kWideVectors, kByColumns>(s);
   }
   Tiles<M, kRows, kPanelVectors, kByColumns>(s);
 }
