@@ -56,12 +56,21 @@ def assay_development_repositories():
     debian_optional(
         name = "debian_peers",
         headers = {
+            "dnnl": "dnnl.hpp",
             "flint": "flint/fmpz_poly.h",
             "ntl": "NTL/lzz_pX.h",
+            "xsmm": "libxsmm.h",
         },
         linkopts = {
+            "dnnl": ["-ldnnl"],
             "flint": ["-lflint"],
             "ntl": ["-lntl"],
+            "xsmm": [
+                "-lxsmm",
+                "-lxsmmnoblas",
+                "-ldl",
+                "-lm",
+            ],
         },
     )
     native.new_local_repository(
