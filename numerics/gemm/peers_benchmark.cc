@@ -5,7 +5,7 @@
 // this processor reaches in registers and from memory.
 //
 //   peers_benchmark [--type=f32|f64|bf16|int8]
-//   [--case=square|small|skinny|ragged|transposed|batched]
+//   [--case=square|small|skinny|ragged|transposed|batched|errors]
 //                   [--threads=N] [--openblas=Cooperlake|SkylakeX|Zen|...] [--large]
 //
 // Times are the least of some rounds: processor time of the calling thread, or, with more threads,
@@ -331,6 +331,45 @@ void Batched(const char* type, const Settings& settings) {
   }
 }
 
+// Median and greatest error of some elements, ours beside OpenBLAS's, in units of u |A| |B|.
+template <class T>
+void Errors(const char* type, const Settings& settings) {
+  if ((!settings.type.empty() && settings.type != type) || settings.kind != "errors") return;
+  for (const int64_t n : {16, 64, 256, 1024}) {
+    Random random(2);
+    const std::vector<T> a = RandomMatrix<T>(n * n, random);
+    const std::vector<T> b = RandomMatrix<T>(n * n, random);
+    std::vector<T> c(static_cast<size_t>(n * n));
+    const Case<T, T> p = {n, n, n, false, false, a.data(), b.data(), c.data()};
+    const MatrixView<const T> av(a.data(), n, n, n);
+    const MatrixView<const T> bv(b.data(), n, n, n);
+    const MatrixView<T> cv(c.data(), n, n, n);
+    std::vector<Contender> contenders = Peers(p);
+    contenders.push_back({"exact", [&] { ASSAY_CHECK(Gemm<T>(1, av, bv, 0, cv).ok()); }});
+    contenders.push_back({"fast", [&] { ASSAY_CHECK(FastGemm<T>(1, av, bv, 0, cv).ok()); }});
+    std::printf("%-4s n = %d: median and greatest error", type, static_cast<int>(n));
+    for (const Contender& contender : contenders) {
+      contender.run();
+      std::vector<double> errors;
+      for (int64_t at = 0; at < n * n; at += std::max<int64_t>(1, n * n / 4001)) {
+        __float128 sum = 0;
+        double size = 0;
+        for (int64_t q = 0; q < n; ++q) {
+          const __float128 product = static_cast<__float128>(av(at / n, q)) * bv(q, at % n);
+          sum += product;
+          size += std::fabs(static_cast<double>(product));
+        }
+        const auto error = static_cast<double>(sum - c[static_cast<size_t>(at)]);
+        errors.push_back(std::fabs(error) / size * (sizeof(T) == 4 ? 0x1p24 : 0x1p53));
+      }
+      std::sort(errors.begin(), errors.end());
+      std::printf(" | %s %.3f %.2f", contender.name.c_str(), errors[errors.size() / 2],
+                  errors.back());
+    }
+    std::printf("\n");
+  }
+}
+
 std::string ProcessorName() {
   std::ifstream file("/proc/cpuinfo");
   for (std::string line; std::getline(file, line);) {
@@ -384,6 +423,8 @@ int Main(int argc, char** argv) {
   Lines<int8_t, int32_t>("int8", settings, used, 0);
   Batched<float>("f32", settings);
   Batched<double>("f64", settings);
+  Errors<float>("f32", settings);
+  Errors<double>("f64", settings);
   return 0;
 }
 
