@@ -257,6 +257,30 @@ TYPED_TEST(BlasTest, AMatrixMayBeBroadcast) {
   EXPECT_EQ(c, std::vector<T>(40 * 40, 14));
 }
 
+TYPED_TEST(BlasTest, StridesThatNoStepTakesMayBeAnything) {
+  using T = TypeParam;
+  constexpr int64_t kHuge = int64_t{1} << 58;
+  const std::vector<T> ones(200, 1);
+  for (const int64_t n : {1, 5, 130}) {
+    std::vector<T> c(static_cast<size_t>(n));
+    // A row times a matrix of one row: 1 x 1 by 1 x n.
+    ASSERT_TRUE(Gemm<T>(1, {ones.data(), 1, 1, kHuge, kHuge}, {ones.data(), 1, n, kHuge, 1}, 0,
+                        MatrixView<T>(c.data(), 1, n, kHuge))
+                    .ok());
+    EXPECT_EQ(c, std::vector<T>(static_cast<size_t>(n), 1));
+    // A column of one by a single row, stored as columns.
+    ASSERT_TRUE(Gemm<T>(1, {ones.data(), n, 1, 1, kHuge}, {ones.data(), 1, 1, kHuge, kHuge}, 0,
+                        MatrixView<T>(c.data(), n, 1, 1, kHuge))
+                    .ok());
+    EXPECT_EQ(c, std::vector<T>(static_cast<size_t>(n), 1));
+    ASSERT_TRUE(GemmBatched<T>(1, 1, {MatrixView<const T>(ones.data(), 1, n, kHuge), kHuge},
+                               {MatrixView<const T>(ones.data(), n, 1, 1, kHuge), kHuge}, 0,
+                               {MatrixView<T>(c.data(), 1, 1, kHuge), kHuge})
+                    .ok());
+    EXPECT_EQ(c[0], static_cast<T>(n));
+  }
+}
+
 TYPED_TEST(BlasTest, Epilogues) {
   using T = TypeParam;
   constexpr struct {

@@ -58,10 +58,8 @@ struct Product {
   Out alpha, beta;
 
   bool reads_nothing() const { return k == 0 || alpha == Out(0); }
-  // The columns of B as they lie, rows (or columns) of A likewise.
-  bool unpacked() const {
-    return std::is_same_v<In, Out> && b_col == 1 && (a_row == 1 || a_col == 1);
-  }
+  // Whether strips can read A and B where they lie.
+  bool in_order() const { return b_col == 1 && (a_row == 1 || a_col == 1); }
 };
 
 // What happens to C's blocks; row 0 and column 0 are the product's.
@@ -112,8 +110,7 @@ class Part {
     const int64_t strips = (p_.m + kernels.rows - 1) / kernels.rows;
     rows_ = (p_.m + strips - 1) / strips;  // even strips: no last one of a row or two
     depth_ = Groups(std::min(p_.k, steps_));
-    if (std::is_same_v<In, Packed> && kernels.group == 1 && p_.b_col == 1 &&
-        (p_.a_row == 1 || p_.a_col == 1)) {
+    if (std::is_same_v<In, Packed> && kernels.group == 1 && p_.in_order()) {
       if (std::min(p_.k, kBlock) * p_.b_row * static_cast<int64_t>(sizeof(In)) <= kBytesInPlace) {
         way_ = Way::kUnpacked;
         return;
@@ -247,7 +244,6 @@ class Part {
           s.cols = cols;
           s.sums_row = cols;
           s.keep = p + s.depth < end;
-          s.read = s.read && !s.keep;
           if (s.keep) s.c_row = cols;
           for (int64_t i = 0; i < p_.m; i += rows_) {
             const int64_t rows = std::min(rows_, p_.m - i);

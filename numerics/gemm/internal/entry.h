@@ -54,18 +54,22 @@ absl::Status RunViews(const Kernels<In, Packed, Out>& kernels, Out alpha, Matrix
                       const Kernels<In, Packed, Out>* turned_kernels = nullptr) {
   // A single column goes as a row: sums side by side are what vectors hold.
   if (c.has_contiguous_rows() && (c.cols() > 1 || c.rows() == 1)) {
+    // Strides that no step takes may be anything: they become small ones.
+    const int64_t m = c.rows();
+    const int64_t n = c.cols();
+    const int64_t k = a.cols();
     const Product<In, Out> product = {
-        .m = c.rows(),
-        .n = c.cols(),
-        .k = a.cols(),
+        .m = m,
+        .n = n,
+        .k = k,
         .a = a.data(),
-        .a_row = a.row_stride(),
-        .a_col = a.col_stride(),
+        .a_row = m == 1 ? 1 : a.row_stride(),
+        .a_col = k == 1 ? 1 : a.col_stride(),
         .b = b.data(),
-        .b_row = b.row_stride(),
-        .b_col = b.cols() == 1 ? 1 : b.col_stride(),
+        .b_row = k == 1 ? n : b.row_stride(),
+        .b_col = n == 1 ? 1 : b.col_stride(),
         .c = c.data(),
-        .c_row = c.row_stride(),
+        .c_row = m == 1 ? n : c.row_stride(),
         .alpha = alpha,
         .beta = beta,
     };

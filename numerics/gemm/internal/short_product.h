@@ -67,7 +67,7 @@ class ShortProduct {
         (m + static_cast<uint32_t>(kernels.rows) - 1) / static_cast<uint32_t>(kernels.rows);
     rows_ = (m + strips - 1) / strips;
     strips_ = by_rows ? &kernels.by_rows[0] : &kernels.by_columns[0];
-    strip_.a_row = a.row_stride();
+    strip_.a_row = m_ == 1 ? 1 : a.row_stride();  // one that no step takes may be anything
     strip_.a_step = a.col_stride();
     strip_.b_step = b.row_stride();
     strip_.wide = rows_ <= kernels.wide_rows;
