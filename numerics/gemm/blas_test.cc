@@ -285,7 +285,8 @@ TYPED_TEST(BlasTest, Epilogues) {
   using T = TypeParam;
   constexpr struct {
     int64_t m, n, k;
-  } kShapes[] = {{1, 1, 1}, {5, 9, 4}, {30, 70, 300}, {130, 500, 40}, {3, 1400, 300}, {20, 3, 0}};
+  } kShapes[] = {{1, 1, 1},     {5, 9, 4},      {30, 70, 300}, {130, 500, 40},
+                 {700, 90, 60}, {3, 1400, 300}, {20, 3, 0}};
   ThreadPool pool(3);
   int turn = 0;
   for (const auto& [m, n, k] : kShapes) {
@@ -303,7 +304,7 @@ TYPED_TEST(BlasTest, Epilogues) {
       options.epilogue.activation = static_cast<Activation>(choice >> 2 & 3);
       if ((choice & 16) != 0) options.epilogue.row_maximum = maximum;
       options.pool = choice % 3 == 0 ? &pool : nullptr;
-      const Layout layout = kLayouts[++turn % 4];
+      const Layout layout = kLayouts[++turn * 7 / 4 % 4];
       const Stored<T> a(m, k, Layout::kRows, this->random_);
       const Stored<T> b(k, n, Layout::kRows, this->random_);
       Stored<T> c(m, n, layout, this->random_);
@@ -316,6 +317,19 @@ TYPED_TEST(BlasTest, Epilogues) {
       ASSERT_EQ(maximum, expected_maximum);
     }
   }
+}
+
+TYPED_TEST(BlasTest, ReluMakesZerosPositiveAndKeepsNan) {
+  using T = TypeParam;
+  const T one[] = {1};
+  T c[] = {-T(0), T(0), -1, 2, std::numeric_limits<T>::quiet_NaN()};
+  Options<T> options;
+  options.epilogue.activation = Activation::kRelu;
+  ASSERT_TRUE(
+      Gemm<T>(0, {one, 1, 1, 1}, {one, 1, 5, 0, 0}, 1, MatrixView<T>(c, 1, 5, 5), options).ok());
+  for (const int i : {0, 1, 2}) EXPECT_TRUE(c[i] == 0 && !std::signbit(c[i])) << i;
+  EXPECT_EQ(c[3], 2);
+  EXPECT_TRUE(std::isnan(c[4]));
 }
 
 TYPED_TEST(BlasTest, MaximaOfNanAndZerosDoNotDependOnTheOrder) {
@@ -498,6 +512,8 @@ TYPED_TEST(BlasTest, RefusesCThatSharesMemoryAndAcceptsWhatLiesBetween) {
   ExpectRefused(run({p, 4, 4, 20}, {p + 3, 4, 4, 20}), memory, "A and C share memory");
   ExpectRefused(run({p, 4, 4, 20}, {p + 20, 4, 4, 20}), memory, "A and C share memory");
   ExpectRefused(run({p, 4, 4, 1, 4}, {p + 4, 4, 4, 20}), memory, "A and C share memory");
+  // C's rows run on into the next line of the array, where A begins.
+  ExpectRefused(run({p + 20, 4, 4, 20}, {p + 18, 4, 4, 20}), memory, "A and C share memory");
   ExpectRefused(Gemm<T>(1, b44, {p, 4, 4, 4}, 1, MatrixView<T>(p + 8, 4, 4, 4)), memory,
                 "B and C share memory");
   // Side by side, column blocks of one matrix, and one row's parts; columns by turns.

@@ -54,7 +54,8 @@ enum class Activation {
   kGeluTanh,  // x/2 (1 + tanh(sqrt(2 / pi) (x + 0.044715 x^3))), as GPT-2 has it
 };
 
-// What is done to C before it leaves the caches, in this order. Empty spans: not done.
+// What is done to C before it leaves the caches, in this order. Empty spans: not done. With both
+// biases their sum is added, so that C^T = B^T A^T has the same bits.
 template <class T>
 struct Epilogue {
   std::span<const T> row_bias;     // [m], added to each element of its row

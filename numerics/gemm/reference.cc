@@ -56,9 +56,13 @@ void ReferenceGemm(T alpha, const MatrixView<const T>& a, const MatrixView<const
         const T scaled = alpha * BlockSum(a, b, i, j, begin, std::min(begin + kBlock, k));
         value = begin == 0 && beta == T(0) ? scaled : value + scaled;
       }
-      if (!epilogue.row_bias.empty()) value = value + epilogue.row_bias[static_cast<size_t>(i)];
+      const T row_bias =
+          epilogue.row_bias.empty() ? T(0) : epilogue.row_bias[static_cast<size_t>(i)];
       if (!epilogue.column_bias.empty()) {
-        value = value + epilogue.column_bias[static_cast<size_t>(j)];
+        const T column_bias = epilogue.column_bias[static_cast<size_t>(j)];
+        value = value + (epilogue.row_bias.empty() ? column_bias : row_bias + column_bias);
+      } else if (!epilogue.row_bias.empty()) {
+        value = value + row_bias;
       }
       value = Activate(value, epilogue.activation);
       c(i, j) = value;

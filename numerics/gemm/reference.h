@@ -9,8 +9,8 @@
 
 namespace assay::gemm {
 
-// C = epilogue(alpha A B + beta C) as gemm.h defines it; operands are valid (checked in debug
-// builds only). T: float or double. Cost: 2 m n k operations, one at a time.
+// C = epilogue(alpha A B + beta C) as gemm.h defines it; operands are valid. T: float or double.
+// Cost: 2 m n k operations, one at a time.
 template <class T>
 void ReferenceGemm(T alpha, const MatrixView<const T>& a, const MatrixView<const T>& b, T beta,
                    const MatrixView<T>& c, const Epilogue<T>& epilogue = {});

@@ -61,13 +61,13 @@ void ApplyEpilogue(const Epilogue<T>& e, int64_t row, int64_t col, MatrixView<T>
   const auto cols = static_cast<size_t>(block.cols());
   for (int64_t i = 0; i < block.rows(); ++i) {
     const std::span<T> c(block.data() + i * block.row_stride(), cols);
-    if (!e.row_bias.empty()) {
-      const T bias = e.row_bias[static_cast<size_t>(row + i)];
-      for (T& x : c) x += bias;
-    }
+    const bool by_row = !e.row_bias.empty();
+    const T row_bias = by_row ? e.row_bias[static_cast<size_t>(row + i)] : T(0);
     if (!e.column_bias.empty()) {
       const T* const bias = e.column_bias.data() + col;
-      for (size_t j = 0; j < cols; ++j) c[j] += bias[j];
+      for (size_t j = 0; j < cols; ++j) c[j] += by_row ? row_bias + bias[j] : bias[j];
+    } else if (by_row) {
+      for (T& x : c) x += row_bias;
     }
     Activate(c, e.activation);
     if (row_maxima != nullptr) row_maxima[i] = Maximum<T>(c, row_maxima[i]);
