@@ -2,6 +2,7 @@
 """The pages of the site, in the order of the home page. `tools/new_lab` adds a line."""
 
 ARTICLES = [
+    "cost-of-matrix-multiplication",
     "fft",
     "numerical-pitfalls",
     "nearest-neighbours",
