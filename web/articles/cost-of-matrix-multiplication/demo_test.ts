@@ -251,7 +251,7 @@ test("both ways of a race make the same product", async () => {
   let ms = 0;
   const run = (name: string, args: Argument[] = []): Promise<unknown> => {
     const { value, arrays } = module.call(name, args);
-    ms += args[0] === 1 ? 2 : 10;
+    ms += Number(args[1]) * (args[0] === 1 ? 2 : 10);
     return value
       ? Promise.reject(new Error(module.message(Number(value))))
       : Promise.resolve(arrays);
@@ -261,4 +261,5 @@ test("both ways of a race make the same product", async () => {
   assert.equal(module.call("race_check", []).value, 4);
   assert.equal(await timeProduct(fake, 1, () => ms), 0.002);
   assert.equal(module.call("race_check", []).value, 0);
+  assert.equal(module.call("race_run", [0, 0]).value, 3);
 });

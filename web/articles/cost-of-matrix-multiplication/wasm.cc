@@ -143,7 +143,7 @@ const char* message(int code) {
     case kBadCache:
       return "lines must lie in 1 to 256, numbers of a line in 1 to 16, and ways must divide lines";
     case kBadRace:
-      return "the product must have 16 to 1024 rows";
+      return "the product must have 16 to 1024 rows, and be made at least once";
     case kWrong:
       return "both products differ by more than rounding";
     case kRefused:
@@ -331,24 +331,26 @@ int race_open(int32_t n) {
   return kOk;
 }
 
-// One product: 0 by three loops, 1 by the library. The page times this call.
-int race_run(int32_t way) {
+// The product `rounds` times: 0 by three loops, 1 by the library. The page times this call.
+int race_run(int32_t way, int32_t rounds) {
   Race& race = TheRace();
   const int64_t n = race.n;
-  if (n == 0) return kBadRace;
-  if (way != 0) {
-    const absl::Status status =
-        gemm::Gemm<float>(1, {race.a.data(), n, n, n}, {race.b.data(), n, n, n}, 0,
-                          MatrixView<float>(race.fast.data(), n, n, n));
-    return status.ok() ? kOk : Refuse(status);
-  }
+  if (n == 0 || rounds < 1) return kBadRace;
   const float* const a = race.a.data();
   const float* const b = race.b.data();
-  for (int64_t i = 0; i < n; ++i) {
-    for (int64_t j = 0; j < n; ++j) {
-      float sum = 0;
-      for (int64_t k = 0; k < n; ++k) sum += a[i * n + k] * b[k * n + j];
-      race.plain[static_cast<size_t>(i * n + j)] = sum;
+  for (int32_t round = 0; round < rounds; ++round) {
+    if (way != 0) {
+      const absl::Status status = gemm::Gemm<float>(1, {a, n, n, n}, {b, n, n, n}, 0,
+                                                    MatrixView<float>(race.fast.data(), n, n, n));
+      if (!status.ok()) return Refuse(status);
+      continue;
+    }
+    for (int64_t i = 0; i < n; ++i) {
+      for (int64_t j = 0; j < n; ++j) {
+        float sum = 0;
+        for (int64_t k = 0; k < n; ++k) sum += a[i * n + k] * b[k * n + j];
+        race.plain[static_cast<size_t>(i * n + j)] = sum;
+      }
     }
   }
   return kOk;
