@@ -83,6 +83,35 @@ TEST(TrafficTest, LoadsAndStoresMakeTheProduct) {
   }
 }
 
+// The multiplications come as three nested loops do, in the order of the name.
+TEST(TrafficTest, LoopsNestAsTheirNamesSay) {
+  constexpr int64_t n = 4;
+  for (const LoopOrder order : kOrders) {
+    if (order == LoopOrder::kTiled) continue;
+    std::array<std::array<int64_t, 3>, n* n* n> found = {};  // i, j, k of each
+    Touch a = {}, b = {};
+    ForEachTouch({.order = order, .n = n}, [&](const Touch& t, int64_t step) {
+      if (t.matrix == 2) return;
+      (t.matrix == 0 ? a : b) = t;
+      ASSERT_LT(step, n * n * n);
+      found[static_cast<size_t>(step)] = {a.row, b.col, a.col};
+    });
+    size_t at = 0;
+    for (int64_t x = 0; x < n; ++x) {
+      for (int64_t y = 0; y < n; ++y) {
+        for (int64_t z = 0; z < n; ++z) {
+          std::array<int64_t, 3> expected;
+          const int64_t loops[] = {x, y, z};
+          for (size_t depth = 0; depth < 3; ++depth) {
+            expected[static_cast<size_t>(LoopOrderName(order)[depth] - 'i')] = loops[depth];
+          }
+          ASSERT_EQ(found[at++], expected) << LoopOrderName(order);
+        }
+      }
+    }
+  }
+}
+
 TEST(TrafficTest, TheCacheIsThatOfAListOfLines) {
   for (const int64_t ways : {1, 2, 4, 12}) {
     const CacheShape shape = {.line = 1, .lines = 12, .ways = ways};
