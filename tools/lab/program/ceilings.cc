@@ -20,14 +20,16 @@ namespace hn = hwy::HWY_NAMESPACE;
 
 // Runs `rounds` times twelve independent fused multiply-adds and returns the floating-point
 // operations done. Twelve: two units times four to six cycles of latency, and with the two
-// constants they still fit into sixteen registers.
+// constants they still fit into sixteen registers. They begin with different numbers: of equal
+// chains a compiler makes one, and what is timed is its latency.
 template <class T>
 double FmaRounds(int64_t rounds) {
   const hn::ScalableTag<T> d;
   const auto factor = hn::Set(d, static_cast<T>(1.0000001)),
              addend = hn::Set(d, static_cast<T>(1e-7));
-  auto a0 = hn::Set(d, T{1}), a1 = a0, a2 = a0, a3 = a0, a4 = a0, a5 = a0, a6 = a0, a7 = a0,
-       a8 = a0, a9 = a0, a10 = a0, a11 = a0;
+  const auto start = [&](int chain) HWY_ATTR { return hn::Set(d, static_cast<T>(chain + 1)); };
+  auto a0 = start(0), a1 = start(1), a2 = start(2), a3 = start(3), a4 = start(4), a5 = start(5),
+       a6 = start(6), a7 = start(7), a8 = start(8), a9 = start(9), a10 = start(10), a11 = start(11);
   for (int64_t i = 0; i < rounds; ++i) {
     a0 = hn::MulAdd(a0, factor, addend);
     a1 = hn::MulAdd(a1, factor, addend);
