@@ -13,9 +13,6 @@
 #include "numerics/gemm/internal/bf16_kernels.h"
 #include "numerics/gemm/internal/entry.h"
 #include "numerics/gemm/internal/float_kernels.h"
-#include "numerics/gemm/internal/kernels.h"
-#include "numerics/gemm/internal/short_product.h"
-#include "numerics/gemm/internal/validate.h"
 
 namespace assay::gemm {
 
@@ -26,13 +23,7 @@ absl::Status FastGemm(std::type_identity_t<T> alpha,
                       const MatrixView<const std::type_identity_t<T>>& a,
                       const MatrixView<const std::type_identity_t<T>>& b,
                       std::type_identity_t<T> beta, const MatrixView<T>& c) {
-  const internal::Kernels<T, T, T>& kernels = internal::FusedKernels<T, T>();
-  internal::ShortProduct<T, T, T> product;
-  if (internal::PlainlyValid(a, b, c) && product.Prepare(kernels, alpha, a, b, beta, c)) {
-    product.Run(a.data(), b.data(), c.data());
-    return absl::OkStatus();
-  }
-  return internal::Enter<T, T, T>(kernels, alpha, a, b, beta, c, nullptr);
+  return internal::Enter<T>(internal::FusedKernels<T, T>(), alpha, a, b, beta, c);
 }
 
 template <class T>

@@ -11,9 +11,6 @@
 #include "numerics/floating/half.h"
 #include "numerics/gemm/internal/entry.h"
 #include "numerics/gemm/internal/float_kernels.h"
-#include "numerics/gemm/internal/kernels.h"
-#include "numerics/gemm/internal/short_product.h"
-#include "numerics/gemm/internal/validate.h"
 
 namespace assay::gemm {
 
@@ -23,13 +20,7 @@ template <class T>
 absl::Status Gemm(std::type_identity_t<T> alpha, const MatrixView<const std::type_identity_t<T>>& a,
                   const MatrixView<const std::type_identity_t<T>>& b, std::type_identity_t<T> beta,
                   const MatrixView<T>& c) {
-  const internal::Kernels<T, T, T>& kernels = internal::ExactKernels<T, T>();
-  internal::ShortProduct<T, T, T> product;
-  if (internal::PlainlyValid(a, b, c) && product.Prepare(kernels, alpha, a, b, beta, c)) {
-    product.Run(a.data(), b.data(), c.data());
-    return absl::OkStatus();
-  }
-  return internal::Enter<T, T, T>(kernels, alpha, a, b, beta, c, nullptr);
+  return internal::Enter<T>(internal::ExactKernels<T, T>(), alpha, a, b, beta, c);
 }
 
 template <class T>

@@ -105,7 +105,8 @@ template <class T>
 // C_i = epilogue(alpha A_i B_i + beta C_i) for `count` products of one shape; the i-th matrix
 // begins `stride` elements after the one before (0: the same for all, A and B only). Each has the
 // bits of Gemm. Without row_bias and row_maximum (refused); column_bias is shared by all. Threads
-// divide the batch. Fails as Gemm, and if a stride is negative or elements of two C's share memory.
+// divide the batch. Fails as Gemm, and if a stride is negative or elements of two C's share memory;
+// where memory for packing runs out some products of a batch are done and others not.
 template <class T>
 struct Batch {
   MatrixView<T> first;

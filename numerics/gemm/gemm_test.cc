@@ -13,6 +13,7 @@
 #include "numerics/core/thread_pool.h"
 #include "numerics/floating/half.h"
 #include "numerics/gemm/fast.h"
+#include "numerics/gemm/reference.h"
 
 namespace assay::gemm {
 namespace {
@@ -25,24 +26,6 @@ TEST(GemmTest, MultipliesByHand) {
                           MatrixView<float>(c.data(), 2, 2, 2))
                   .ok());
   EXPECT_EQ(c, (std::vector<float>{115, 127, 277, 307}));
-}
-
-// gemm.h's definition, one element.
-template <class T>
-T Element(T alpha, MatrixView<const T> a, MatrixView<const T> b, T beta, T c, int64_t i,
-          int64_t j) {
-  bool first = true;
-  for (int64_t begin = 0; begin < a.cols(); begin += kBlock) {
-    T sum = 0;
-    for (int64_t p = begin; p < std::min(begin + kBlock, a.cols()); ++p) {
-      const T product = a(i, p) * b(p, j);
-      sum = sum + product;
-    }
-    const T scaled = alpha * sum;
-    c = first && beta == 0 ? scaled : (first ? beta * c : c) + scaled;
-    first = false;
-  }
-  return c;
 }
 
 template <class T>
@@ -82,11 +65,7 @@ TYPED_TEST(GemmTypedTest, EveryWayThroughTheDriverGivesTheDefinitionsBits) {
                                                  : MatrixView<T>(c.data(), m, n, n);
       std::vector<T> expected = before;
       const MatrixView<T> ev(expected.data(), m, n, cv.row_stride(), cv.col_stride());
-      for (int64_t i = 0; i < m; ++i) {
-        for (int64_t j = 0; j < n; ++j) {
-          ev(i, j) = Element<T>(T(0.75), av, bv, T(-1.5), ev(i, j), i, j);
-        }
-      }
+      ReferenceGemm<T>(T(0.75), av, bv, T(-1.5), ev);
       Options<T> options;
       options.pool = layout % 3 == 0 ? &pool : nullptr;
       ASSERT_TRUE(Gemm<T>(T(0.75), av, bv, T(-1.5), cv, options).ok());

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Products against OpenBLAS, BLIS, Eigen, oneDNN and libxsmm: by turns in one process on the same
-// data, every product compared with the reference's own before it is timed, beside the rates that
-// this processor reaches in registers and from memory.
+// data, every product compared with our exact one before it is timed, beside the rates that this
+// processor reaches in registers and from memory.
 //
 //   peers_benchmark [--type=f32|f64|bf16|int8]
 //   [--case=square|small|skinny|ragged|transposed|batched|errors]
@@ -38,6 +38,7 @@
 #include "numerics/gemm/gemm.h"
 #include "numerics/gemm/int8.h"
 #include "numerics/gemm/peers.h"
+#include "tools/lab/program/ceilings.h"
 
 namespace assay::gemm {
 namespace {
@@ -102,57 +103,6 @@ struct Settings {
   int threads = 1;
   bool large = false;
 };
-
-// Fused operations of 16 chains of vectors in registers, in 1e9 operations a second; 0 where it is
-// not measured: without AVX-512.
-template <class T>
-double Peak() {
-  double best = 0;
-#if defined(__x86_64__)
-  if (!__builtin_cpu_supports("avx512f")) return 0;
-  for (int round = 0; round < 20; ++round) {
-    constexpr int kSteps = 100000;
-    const double begin = Seconds(CLOCK_THREAD_CPUTIME_ID);
-    for (int i = 0; i < kSteps; ++i) {
-      if constexpr (std::is_same_v<T, float>) {
-        asm volatile(
-            ".irp i,0,1,2,3,4,5,6,7,8,9,10,11,12,13,14,15\n"
-            "vfmadd231ps %%zmm16, %%zmm16, %%zmm\\i\n"
-            ".endr" ::
-                : "xmm0", "xmm1", "xmm2", "xmm3", "xmm4", "xmm5", "xmm6", "xmm7", "xmm8", "xmm9",
-                  "xmm10", "xmm11", "xmm12", "xmm13", "xmm14", "xmm15");
-      } else {
-        asm volatile(
-            ".irp i,0,1,2,3,4,5,6,7,8,9,10,11,12,13,14,15\n"
-            "vfmadd231pd %%zmm16, %%zmm16, %%zmm\\i\n"
-            ".endr" ::
-                : "xmm0", "xmm1", "xmm2", "xmm3", "xmm4", "xmm5", "xmm6", "xmm7", "xmm8", "xmm9",
-                  "xmm10", "xmm11", "xmm12", "xmm13", "xmm14", "xmm15");
-      }
-    }
-    const double took = Seconds(CLOCK_THREAD_CPUTIME_ID) - begin;
-    best = std::max(best, 2.0 * 16 * kSteps * (64 / sizeof(T)) / took * 1e-9);
-  }
-#endif
-  return best;
-}
-
-// a[i] = b[i] + s c[i] over arrays past the caches, in 1e9 bytes a second read or written.
-double Triad() {
-  constexpr size_t kCount = size_t{1} << 23;
-  std::vector<double> a(kCount, 1);
-  std::vector<double> b(kCount, 2);
-  std::vector<double> c(kCount, 3);
-  double best = 0;
-  for (int round = 0; round < 5; ++round) {
-    const double begin = Seconds(CLOCK_THREAD_CPUTIME_ID);
-    for (size_t i = 0; i < kCount; ++i) a[i] = b[i] + 0.5 * c[i];
-    asm volatile("" : : "r"(a.data()) : "memory");
-    best = std::max(best, 24.0 * static_cast<double>(kCount) /
-                              (Seconds(CLOCK_THREAD_CPUTIME_ID) - begin) * 1e-9);
-  }
-  return best;
-}
 
 template <class In>
 std::vector<In> RandomMatrix(int64_t count, Random& random) {
@@ -411,10 +361,11 @@ int Main(int argc, char** argv) {
   SetThreads(settings.threads);
   ThreadPool pool(settings.threads);
   ThreadPool* const used = settings.threads > 1 ? &pool : nullptr;
-  const double f32 = Peak<float>();
-  const double f64 = Peak<double>();
+  const lab::Ceilings ceilings = lab::MeasureCeilings();
+  const double f32 = ceilings.fma_f32_flops_per_s * 1e-9;
+  const double f64 = ceilings.fma_f64_flops_per_s * 1e-9;
   std::printf("one thread in registers: %.1f f32, %.1f f64 GF/s; triad %.1f GB/s\n", f32, f64,
-              Triad());
+              ceilings.triad_bytes_per_s * 1e-9);
   std::printf("GF/s (share of %d x that rate) | peer GF/s: its time / exact's (/ fast's)\n",
               settings.threads);
   Lines<float, float>("f32", settings, used, f32 * settings.threads);

@@ -6,10 +6,10 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <mutex>
 #include <span>
 #include <type_traits>
 #include <utility>
-#include <vector>
 
 #include "absl/status/status.h"
 #include "absl/strings/str_cat.h"
@@ -144,6 +144,18 @@ absl::Status Enter(const Kernels<In, Packed, Out>& kernels, Out alpha,
                   options == nullptr ? nullptr : options->pool);
 }
 
+// The same without options, as most callers have it.
+template <class T>
+absl::Status Enter(const Kernels<T, T, T>& kernels, T alpha, const MatrixView<const T>& a,
+                   const MatrixView<const T>& b, T beta, const MatrixView<T>& c) {
+  ShortProduct<T, T, T> product;
+  if (PlainlyValid(a, b, c) && product.Prepare(kernels, alpha, a, b, beta, c)) {
+    product.Run(a.data(), b.data(), c.data());
+    return absl::OkStatus();
+  }
+  return Enter<T, T, T>(kernels, alpha, a, b, beta, c, nullptr);
+}
+
 template <class In, class Packed, class Out>
 absl::Status EnterVector(const Kernels<In, Packed, Out>& kernels, Out alpha, MatrixView<const In> a,
                          std::span<const In> x, Out beta, std::span<Out> y, ThreadPool* pool) {
@@ -175,12 +187,29 @@ MatrixView<T> At(const Batch<T>& batch, int64_t i) {
 }
 
 // Products of a batch that one thread does in a row.
-inline int64_t BatchBlock(int64_t count, const Place& a, const Place& c) {
-  const double work =
-      static_cast<double>(a.cols) * static_cast<double>(c.rows) * static_cast<double>(c.cols) + 1;
-  return std::max<int64_t>(
-      1, std::min<int64_t>(count, static_cast<int64_t>(
-                                      std::min(static_cast<double>(kWorkOfThread) / work, 1e9))));
+template <class Out>
+int64_t BatchBlock(int64_t count, const Batch<Out>& c, int64_t k) {
+  const double work = static_cast<double>(k) * static_cast<double>(c.first.rows()) *
+                          static_cast<double>(c.first.cols()) +
+                      1;
+  const double enough = static_cast<double>(kWorkOfThread) / work;
+  return std::clamp<int64_t>(static_cast<int64_t>(enough), 1, count);
+}
+
+// Runs parts [begin, end) of `count`, which return a status, on a pool if there is one; a failure,
+// if there is one.
+template <class Run>
+absl::Status InBlocks(int64_t count, int64_t block, ThreadPool* pool, const Run& run) {
+  if (pool == nullptr || count == 1) return run(0, count);
+  std::mutex mutex;
+  absl::Status failure;
+  pool->ParallelFor(count, block, [&](int64_t begin, int64_t end) {
+    absl::Status status = run(begin, end);
+    if (status.ok()) return;
+    std::lock_guard<std::mutex> lock(mutex);
+    failure.Update(std::move(status));
+  });
+  return failure;
 }
 
 template <class In, class Packed, class Out>
@@ -190,8 +219,7 @@ absl::Status EnterBatch(const Kernels<In, Packed, Out>& kernels, int64_t count, 
   if (count < 0) {
     return absl::InvalidArgumentError(absl::StrCat("a batch of ", count, " products"));
   }
-  const Place place = PlaceOf(c, count);
-  absl::Status status = ValidateProduct(PlaceOf(a, count), PlaceOf(b, count), place);
+  absl::Status status = ValidateProduct(PlaceOf(a, count), PlaceOf(b, count), PlaceOf(c, count));
   if (!status.ok()) return status;
   const Epilogue<Out>& epilogue = options.epilogue;
   if (!epilogue.row_bias.empty() || !epilogue.row_maximum.empty()) {
@@ -202,39 +230,29 @@ absl::Status EnterBatch(const Kernels<In, Packed, Out>& kernels, int64_t count, 
   if (count == 0 || c.first.empty()) return absl::OkStatus();
   const Epilogue<Out>* const after = DoesNothing(epilogue) ? nullptr : &epilogue;
   ShortProduct<In, Packed, Out> product;
-  if (after == nullptr && product.Prepare(kernels, alpha, a.first, b.first, beta, c.first)) {
-    const auto run = [&](int64_t begin, int64_t end) {
-      ShortProduct<In, Packed, Out> mine = product;
-      for (int64_t i = begin; i < end; ++i) {
-        mine.Run(a.first.data() + i * a.stride, b.first.data() + i * b.stride,
-                 c.first.data() + i * c.stride);
-      }
-    };
-    if (options.pool != nullptr) {
-      options.pool->ParallelFor(count, BatchBlock(count, PlaceOf(a.first), place), run);
-    } else {
-      run(0, count);
-    }
-    return absl::OkStatus();
+  if (after == nullptr && PlainlyValid(a.first, b.first, c.first) &&
+      product.Prepare(kernels, alpha, a.first, b.first, beta, c.first)) {
+    return InBlocks(count, BatchBlock(count, c, a.first.cols()), options.pool,
+                    [&](int64_t begin, int64_t end) {
+                      ShortProduct<In, Packed, Out> mine = product;
+                      for (int64_t i = begin; i < end; ++i) {
+                        mine.Run(a.first.data() + i * a.stride, b.first.data() + i * b.stride,
+                                 c.first.data() + i * c.stride);
+                      }
+                      return absl::OkStatus();
+                    });
   }
-  if (options.pool == nullptr || count == 1) {
-    for (int64_t i = 0; i < count && status.ok(); ++i) {
-      status = RunViews(kernels, alpha, At(a, i), At(b, i), beta, At(c, i), after, options.pool);
-    }
-    return status;
-  }
-  std::vector<absl::Status> failures(static_cast<size_t>(count));
-  options.pool->ParallelFor(
-      count, BatchBlock(count, PlaceOf(a.first), place), [&](int64_t begin, int64_t end) {
-        for (int64_t i = begin; i < end; ++i) {
-          failures[static_cast<size_t>(i)] = RunViews<In, Packed, Out>(
-              kernels, alpha, At(a, i), At(b, i), beta, At(c, i), after, nullptr);
-        }
-      });
-  for (absl::Status& failure : failures) {
-    if (!failure.ok()) return std::move(failure);
-  }
-  return absl::OkStatus();
+  // A single product may have the threads for itself.
+  ThreadPool* const inside = count == 1 ? options.pool : nullptr;
+  return InBlocks(count, BatchBlock(count, c, a.first.cols()), options.pool,
+                  [&](int64_t begin, int64_t end) {
+                    absl::Status done;
+                    for (int64_t i = begin; i < end; ++i) {
+                      done.Update(RunViews<In, Packed, Out>(kernels, alpha, At(a, i), At(b, i),
+                                                            beta, At(c, i), after, inside));
+                    }
+                    return done;
+                  });
 }
 
 template <class In, class Packed, class Out>
@@ -253,25 +271,15 @@ absl::Status EnterBatchOfViews(const Kernels<In, Packed, Out>& kernels, Out alph
       return absl::InvalidArgumentError(absl::StrCat("product ", i, ": ", status.message()));
     }
   }
-  std::vector<absl::Status> failures(c.size());
-  const auto run = [&](int64_t begin, int64_t end) {
-    for (int64_t at = begin; at < end; ++at) {
-      const auto i = static_cast<size_t>(at);
+  return InBlocks(static_cast<int64_t>(c.size()), 1, pool, [&](int64_t begin, int64_t end) {
+    absl::Status done;
+    for (auto i = static_cast<size_t>(begin); i < static_cast<size_t>(end); ++i) {
       if (c[i].empty()) continue;
-      failures[i] =
-          RunViews<In, Packed, Out>(kernels, alpha, a[i], b[i], beta, c[i], nullptr, nullptr);
+      done.Update(
+          RunViews<In, Packed, Out>(kernels, alpha, a[i], b[i], beta, c[i], nullptr, nullptr));
     }
-  };
-  const auto count = static_cast<int64_t>(c.size());
-  if (pool != nullptr) {
-    pool->ParallelFor(count, 1, run);
-  } else {
-    run(0, count);
-  }
-  for (absl::Status& failure : failures) {
-    if (!failure.ok()) return std::move(failure);
-  }
-  return absl::OkStatus();
+    return done;
+  });
 }
 
 }  // namespace assay::gemm::internal

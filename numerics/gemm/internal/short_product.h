@@ -24,7 +24,7 @@ inline constexpr int64_t kElementsOfShort = 4096;
 template <class In, class Packed, class Out>
 class ShortProduct {
  public:
-  // Whether valid A, B and C of these shapes and strides are a short product. C^T = B^T A^T where
+  // Whether A, B and C, which are PlainlyValid, are a short product. C^T = B^T A^T where
   // C's columns are side by side.
   bool Prepare(const Kernels<In, Packed, Out>& kernels, Out alpha, const MatrixView<const In>& a,
                const MatrixView<const In>& b, Out beta, const MatrixView<Out>& c) {
@@ -67,7 +67,7 @@ class ShortProduct {
         (m + static_cast<uint32_t>(kernels.rows) - 1) / static_cast<uint32_t>(kernels.rows);
     rows_ = (m + strips - 1) / strips;
     strips_ = by_rows ? &kernels.by_rows[0] : &kernels.by_columns[0];
-    strip_.a_row = m_ == 1 ? 1 : a.row_stride();  // one that no step takes may be anything
+    strip_.a_row = a.row_stride();
     strip_.a_step = a.col_stride();
     strip_.b_step = b.row_stride();
     strip_.wide = rows_ <= kernels.wide_rows;
