@@ -31,9 +31,9 @@ struct Counter {
     for (int64_t k = 0; k < n; ++k) {
       A(i, k);
       B(k, j);
+      if (k == n - 1) WriteC(i, j);
       ++step;
     }
-    WriteC(i, j);
   }
   // One element of A times a part of a row of B.
   void RowUpdate(int64_t i, int64_t k, int64_t j_begin, int64_t j_end) {

@@ -51,7 +51,8 @@ struct Touch {
   bool write;
 };
 
-// Calls f for every touch in order. `step`: multiplications done before it.
+// Calls f for every touch in order. `step`: the multiplication that it belongs to, from 0; a sum is
+// stored with its last one.
 void ForEachTouch(const ProductLoops& loops, absl::FunctionRef<void(const Touch&, int64_t step)> f);
 
 // A cache of lines, named by numbers.

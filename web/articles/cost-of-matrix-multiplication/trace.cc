@@ -17,7 +17,6 @@ gemm::TrafficCounts TraceTo(const gemm::ProductLoops& loops, const gemm::CacheSh
   const int64_t n = loops.n;
   ASSAY_CHECK_EQ(static_cast<int64_t>(state.size()), 3 * n * n);
   std::fill(state.begin(), state.end(), uint8_t{0});
-  const bool sums = loops.order == gemm::LoopOrder::kIjk || loops.order == gemm::LoopOrder::kJik;
   const bool whole = to >= n * n * n;
   const int64_t leading = loops.leading == 0 ? n : loops.leading;
   const int64_t lines = 3 * ((n * leading + shape.line - 1) / shape.line);
@@ -25,9 +24,7 @@ gemm::TrafficCounts TraceTo(const gemm::ProductLoops& loops, const gemm::CacheSh
   gemm::LineCache cache(shape);
   gemm::TrafficCounts counts;
   ForEachTouch(loops, [&](const gemm::Touch& touch, int64_t step) {
-    // A sum is stored after its last multiplication, when step counts that one too.
-    const bool done = touch.write && sums ? step <= to : step < to;
-    if (!done) return;
+    if (step >= to) return;
     const int64_t line = LineOf(loops, shape, touch);
     const gemm::LineCache::Result result = cache.Touch(line, touch.write);
     const auto matrix = static_cast<size_t>(touch.matrix);
@@ -37,7 +34,7 @@ gemm::TrafficCounts TraceTo(const gemm::ProductLoops& loops, const gemm::CacheSh
     if (result.evicted >= 0) held[static_cast<size_t>(result.evicted)] = 0;
     uint8_t& mark = held[static_cast<size_t>(line)];
     mark = static_cast<uint8_t>(mark | kHeld | (touch.write ? kChanged : 0));
-    if (step >= from && to > 0) {
+    if (step >= from) {
       uint8_t& element = state[static_cast<size_t>((touch.matrix * n + touch.row) * n + touch.col)];
       element = static_cast<uint8_t>(element | kTouched | (result.hit ? 0 : kMissed));
     }
