@@ -29,6 +29,7 @@
 #include <type_traits>
 #include <vector>
 
+#include "numerics/core/ceilings.h"
 #include "numerics/core/check.h"
 #include "numerics/core/matrix_view.h"
 #include "numerics/core/random.h"
@@ -38,7 +39,6 @@
 #include "numerics/gemm/gemm.h"
 #include "numerics/gemm/int8.h"
 #include "numerics/gemm/peers.h"
-#include "tools/lab/program/ceilings.h"
 
 namespace assay::gemm {
 namespace {
@@ -361,7 +361,7 @@ int Main(int argc, char** argv) {
   SetThreads(settings.threads);
   ThreadPool pool(settings.threads);
   ThreadPool* const used = settings.threads > 1 ? &pool : nullptr;
-  const lab::Ceilings ceilings = lab::MeasureCeilings();
+  const Ceilings ceilings = MeasureCeilings();
   const double f32 = ceilings.fma_f32_flops_per_s * 1e-9;
   const double f64 = ceilings.fma_f64_flops_per_s * 1e-9;
   std::printf("one thread in registers: %.1f f32, %.1f f64 GF/s; triad %.1f GB/s\n", f32, f64,

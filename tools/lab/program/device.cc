@@ -14,8 +14,8 @@
 #include "absl/strings/ascii.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_split.h"
+#include "numerics/core/ceilings.h"
 #include "tools/lab/number.h"
-#include "tools/lab/program/ceilings.h"
 #include "tools/lab/program/files.h"
 #include "tools/lab/program/workspace.h"
 

@@ -18,9 +18,9 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
+#include "numerics/core/ceilings.h"
 #include "numerics/core/sha256.h"
 #include "tools/lab/number.h"
-#include "tools/lab/program/ceilings.h"
 #include "tools/lab/program/device.h"
 #include "tools/lab/program/files.h"
 #include "tools/lab/records/records.h"

@@ -5,7 +5,7 @@
 #include <string>
 
 #include "gtest/gtest.h"
-#include "tools/lab/program/ceilings.h"
+#include "numerics/core/ceilings.h"
 #include "tools/lab/program/device.h"
 #include "tools/lab/program/session.h"
 #include "tools/lab/records/schema.h"

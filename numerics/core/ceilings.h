@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // What one thread of this machine can do at most.
-#ifndef ASSAY_TOOLS_LAB_PROGRAM_CEILINGS_H_
-#define ASSAY_TOOLS_LAB_PROGRAM_CEILINGS_H_
+#ifndef ASSAY_NUMERICS_CORE_CEILINGS_H_
+#define ASSAY_NUMERICS_CORE_CEILINGS_H_
 
 #include <string>
 
-namespace assay::lab {
+namespace assay {
 
 // triad: a = b + s c on arrays far larger than any cache, 24 bytes an element. fma: fused
 // multiply-adds (two operations each) with the widest vectors that Highway finds; a multiplication
@@ -24,6 +24,6 @@ Ceilings MeasureCeilings();
 // The vectors that MeasureCeilings uses here.
 std::string WidestVectors();
 
-}  // namespace assay::lab
+}  // namespace assay
 
-#endif  // ASSAY_TOOLS_LAB_PROGRAM_CEILINGS_H_
+#endif  // ASSAY_NUMERICS_CORE_CEILINGS_H_
